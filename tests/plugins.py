@@ -78,13 +78,11 @@ def _read_list(config: pytest.Config, name: str) -> dict[str, str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of this project."""
     parser.addoption("--both-loops", action="store_true", help="run every async test on asyncio and on trio")
     parser.addoption("--backwards", action="store_true", help="run the last test first")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch the session."""
     config.pluginmanager.register(SessionRules(_read_list(config, ALLOWED_SKIPS)), "session-rules")
     config.stash[NAMED] = ("",) if config.option.both_loops else tuple(_read_list(config, BOTH_LOOPS))
 

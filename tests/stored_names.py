@@ -60,7 +60,6 @@ def calling(name: str, **arguments: Any) -> ScriptedAnswer:
 
 
 def control_flow() -> Flow:
-    """Wire a text to an approval, and that to a template."""
     with Flow("control") as f:
         given = f.add(value, config=Given(value="draft"))
         first = f.add(approval, value=given.out, config=Approval(prompt="Go?"))
@@ -71,7 +70,6 @@ def control_flow() -> Flow:
 
 
 def agent_flow() -> Flow:
-    """Wire an agent with functions as tools behind a conversation with a pinned text."""
     with Flow("agent") as f:
         begun = f.add(context, config=Conversation(system="Be brief."))
         pinned = f.add(inject_messages, context=begun.out, user="pin", config=Inject(pin="first"))
@@ -82,7 +80,6 @@ def agent_flow() -> Flow:
 
 
 def tools_flow() -> Flow:
-    """Wire an agent with a toolbox in the flow itself, in which there is another agent."""
     box = tools(tools(read, write, ask=["write"]), helper.as_tool("helps"))
     with Flow("tools") as f:
         f.output("text", f.add(lead, prompt="hi", tools=box).out.text)
@@ -90,7 +87,6 @@ def tools_flow() -> Flow:
 
 
 def memo_flow() -> Flow:
-    """Wire a remembered toolbox to an agent."""
     with Flow("memo") as f:
         box = f.add(node(name="offer", memo="store")(offer))
         f.output("text", f.add(lead, prompt="hi", tools=box.out).out.text)
@@ -98,7 +94,6 @@ def memo_flow() -> Flow:
 
 
 def desk_flow() -> Flow:
-    """Wire a workflow of Clickweave beside an ask."""
     with Flow("clickweave") as f:
         asked = f.add(asking(int)).out
         f.output("variables", f.add(loaded("clickweave")).out.variables)
@@ -113,7 +108,6 @@ OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def loaded(name: str, **options: str) -> Flow:
-    """Load the file of a foreign system."""
     [path] = (path for path in FOLDER.glob(f"{name}.*") if path.suffixes in ([".json"], [".yaml"]))
     return Flow.load(path, format=name, **OPTIONS.get(name, {}), **options)
 

@@ -100,14 +100,6 @@ async def test_a_failure_that_nobody_awaited_is_raised_at_the_end() -> None:
             pass
 
 
-def going_on() -> Flow:
-    with Flow("f") as built:
-        built.add(broken, n=1)
-        second = built.add(inc, x=1)
-        built.add(inc, x=second.out)
-    return built
-
-
 async def states(built: Flow) -> list[str]:
     with pytest.raises(RunFailed) as caught:
         await built.run()
@@ -115,7 +107,9 @@ async def states(built: Flow) -> list[str]:
 
 
 async def test_using_gives_another_flow_and_changes_nothing() -> None:
-    built = going_on()
+    with Flow("f") as built:
+        built.add(broken, n=1)
+        built.add(inc, x=built.add(inc, x=1).out)
     other = built.using(errors="continue")
     assert await states(built) == ["failed", "cancelled", "not_run"]
     assert await states(other) == ["failed", "done", "done"]

@@ -35,7 +35,6 @@ WRITTEN: Final = [name for name in NAMES if name not in ("dataflow", "dataflow.a
 
 
 def described(module: ModuleType) -> Iterator[tuple[str, object]]:
-    """Yield the functions and classes of ours that a module lists."""
     for name in module.__all__:
         value = getattr(module, name)
         if (inspect.isclass(value) or inspect.isroutine(value)) and value.__module__.startswith(PACKAGES):
@@ -43,7 +42,6 @@ def described(module: ModuleType) -> Iterator[tuple[str, object]]:
 
 
 def order(name: str) -> tuple[bool, bool, str]:
-    """Sort constants before classes before the rest, as ruff does."""
     return not name.isupper(), not name[0].isupper(), name
 
 

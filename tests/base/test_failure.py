@@ -1,17 +1,36 @@
-"""What is kept of an exception that a node raised."""
+"""What is kept of an exception, texts that messages quote, and what asyncio and trio do not share (S12.4)."""
 
 from __future__ import annotations
 
+import asyncio
 import math
+import re
+import sys
 from collections.abc import Awaitable, Callable
+from types import ModuleType
 from typing import Any, Optional, Union
 
+import anyio
 import pytest
+import trio
 from anyio.lowlevel import checkpoint
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dataflow import Failure, Flow, NodeTimeout, RunFailed, node
+from dataflow.authoring import shortened
+from dataflow.base.backend import (
+    cancellation_types,
+    in_event_loop,
+    on_asyncio,
+    split_cancellation,
+    threadsafe_callback,
+)
 from dataflow.base.failure import failure_of, takes_failure
+from dataflow.base.wording import choices
+from dataflow.secrets.known import know
 from dataflow.stores import Store
+from tests.support.known_secrets import forgetting
 
 
 class Wordless(Exception):
@@ -114,3 +133,65 @@ def test_only_a_port_of_the_type_failure_takes_an_error() -> None:
     ]
     for annotation, takes in cases:
         assert takes_failure(annotation) is takes, annotation
+
+
+@given(st.text(max_size=300), st.integers(40, 300))
+def test_a_text_has_at_most_so_many_characters_and_tells_how_many_are_left_out(text: str, most: int) -> None:
+    short = shortened(text, most)
+    assert len(short) <= most
+    if len(text) <= most:
+        assert short == text
+    else:
+        head, count, tail = re.fullmatch(r"(.*)\.\.\. (\d+) characters \.\.\.(.*)", short, re.DOTALL).groups()  # type: ignore[union-attr]  # as it is cut
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert len(head) + int(count) + len(tail) == len(text)
+
+
+def test_what_is_left_out_is_told_without_half_of_a_secret() -> None:
+    assert shortened("a" * 1_500, 0) == "... 1,500 characters ..."
+    with forgetting():
+        know("TOKEN", "s" * 100)
+        assert "ss" not in shortened("s" * 100 + "x" * 100, 80)
+        assert "ss" in shortened("s" * 100 + "x" * 100, 80, in_clear=True)
+    assert choices(["zebra", "open", "close"], near="opne") == "choices: open, close, zebra"
+
+
+def test_without_trio_everything_is_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "trio")
+    assert on_asyncio()
+    assert not in_event_loop()
+    monkeypatch.setitem(sys.modules, "trio", ModuleType("trio"))
+    assert on_asyncio()
+    assert not in_event_loop()
+
+
+def test_a_loop_that_has_ended_is_not_woken() -> None:
+    called: list[bool] = []
+
+    async def main() -> Callable[[], None]:
+        return threadsafe_callback(lambda: called.append(True))
+
+    asyncio.run(main())()
+    trio.run(main)()
+    assert called == []
+
+
+async def test_a_group_is_parted_into_its_cancellations_and_the_rest() -> None:
+    kinds = cancellation_types()
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        try:
+            await checkpoint()
+        except kinds as cancellation:
+            cancelled, rest = split_cancellation(BaseExceptionGroup("", [ValueError(), cancellation]), kinds)
+            alone = split_cancellation(cancellation, kinds)
+            raise
+    assert scope.cancelled_caught
+    assert isinstance(cancelled, BaseExceptionGroup)
+    assert [type(error) for error in cancelled.exceptions] == [*kinds]
+    assert isinstance(rest, ValueError)
+    assert alone[0] is None
+    several = ExceptionGroup("", [ValueError(), KeyError()])
+    assert split_cancellation(several, kinds)[0] is None
+    assert isinstance(split_cancellation(several, kinds)[1], ExceptionGroup)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +12,8 @@ from dataflow import Ask, Flow, Result, Store
 from tests.behaviour.nodes import tallying
 from tests.behaviour.table import states_of, typed
 
-__all__ = ["PICKS", "PLACES", "AskCase", "Home", "Pick", "Place", "homes", "in_a_process", "play"]
+__all__ = ["PICKS", "PLACES", "AskCase", "Home", "Pick", "Place", "homes", "play"]
 
-ROOT: Final = Path(__file__).parents[2]
 Place = Literal["result", "memory", "sqlite"]
 PLACES: Final[tuple[Place, ...]] = ("result", "memory", "sqlite")
 #: Which of the open asks are answered at once.
@@ -66,34 +62,16 @@ class Home:
         return self._memory if self.place == "memory" else Store.sqlite(self._file)
 
     def placed(self, flow: Flow) -> Flow:
-        """Return the flow for runs that live here."""
         return flow.using(store=self.store())
 
     async def resume(self, flow: Flow, paused: Result, answers: Mapping[str, object], **given: Any) -> Result:
-        """Go on with a run."""
         run = paused if self.place == "result" else paused.run_id
         return await self.placed(flow).resume(run, answers, **given)
 
 
 def homes(folder: Path, places: Sequence[Place] = PLACES) -> Iterator[Home]:
-    """Return an empty home of each kind; those in files have a folder each."""
     for place in places:
         yield Home(place, Path(mkdtemp(dir=folder)))
-
-
-def in_a_process(script: str, folder: Path, *arguments: str) -> list[str]:
-    """Run a script in a folder as a separate process, and return the lines it has written."""
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "nodes")])
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
 
 
 async def play(case: AskCase, home: Home, pick: Pick, checkpoints: int) -> None:

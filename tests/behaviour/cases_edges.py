@@ -23,13 +23,12 @@ from tests.behaviour.nodes import (
     total,
 )
 from tests.behaviour.table import Case
-from tests.support.edges import every
+from tests.support.quick_nodes import every
 
 Errors = Literal["fail_fast", "continue"]
 
 
 def diamond() -> Flow:
-    """Read two branches at once, and go on behind that."""
     with Flow() as f:
         start = f.add(src, x=f.input("x", int))
         left, right = f.add(inc, x=start.out), f.add(square, x=start.out)
@@ -52,7 +51,6 @@ def diamonds() -> Flow:
 
 
 def branches(count: int) -> Flow:
-    """Go over the exits of branches that nothing excludes from each other."""
     with Flow() as f:
         x = f.input("x", int)
         even = f.when(x, lambda x: x % 2 == 0)
@@ -66,7 +64,6 @@ def branches(count: int) -> Flow:
 
 
 def over_items(kind: str) -> Flow:
-    """Go over the items of a map, beside a port from outside of it."""
     with Flow() as f:
         xs, x = f.input("xs", list[int]), f.input("x", int)
         item = each(xs, key=str) if kind == "keys" else each(xs)
@@ -88,7 +85,6 @@ def over_nothing(*, alone: bool) -> Flow:
 
 
 def nested_items() -> Flow:
-    """Go over the items of a map in a map, and over those of the outer one."""
     with Flow() as f:
         row = each(f.input("rows", list[list[int]]))
         size = f.add(total, xs=row)
@@ -127,7 +123,6 @@ def in_a_loop() -> Flow:
 
 
 def failing(where: str, errors: Errors) -> Flow:
-    """Let an edge fail, or the item of one of them, beside one that is sound."""
     with Flow() as f:
         sound = f.add(src, x=2)
         odd = f.add(fails if where == "edge" else src, x=1)
@@ -138,7 +133,6 @@ def failing(where: str, errors: Errors) -> Flow:
 
 
 def failing_items(on_error: Any, errors: Errors) -> Flow:
-    """Go over the items of a map of which one fails, in a node behind the edge."""
     with Flow() as f:
         item = f.add(src, x=each([1, 2, 4], on_error=on_error))
         f.add(fails_on_odd, x=item.out)

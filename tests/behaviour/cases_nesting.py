@@ -1,4 +1,4 @@
-"""Rows: loops and maps inside each other (S6.5, S7.1)."""
+"""Rows: loops and maps inside each other, with limits, tests and skips in each round (S6, S7.1)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from functools import partial
 from typing import Final, Literal
 
 from dataflow import Flow, collect, each
-from tests.behaviour.nodes import add, fails_on_odd, inc, src, total
+from tests.behaviour.nodes import add, fails_on_odd, inc, small, src, total
 from tests.behaviour.table import Case
 
 
 def loop_in_loop() -> Flow:
-    """Add 3 three times, one by one."""
     with Flow() as f:
         with f.loop(name="outer") as outer:
             rounds, value = outer.carry(0), outer.carry(0)
@@ -32,7 +31,6 @@ def loop_in_loop() -> Flow:
 
 
 def loop_in_map(kind: Literal["until", "while"]) -> Flow:
-    """Count each item up to 3."""
     with Flow() as f:
         item = each(f.input("xs", list[int]))
         with f.loop(name="up") as it:
@@ -50,7 +48,6 @@ def loop_in_map(kind: Literal["until", "while"]) -> Flow:
 
 
 def map_in_loop() -> Flow:
-    """Raise all items until their sum is at least 10."""
     with Flow() as f:
         step = f.input("step", int)
         with f.loop(name="up") as it:
@@ -168,5 +165,109 @@ NESTING: Final = (
         id="a loop that fails in a map", rule="S9.4", flow=a_failing_loop_in_a_map, inputs={"xs": [5, 0, 2]},
         status="failed", runs={"inc": 4}, failures=(("up[1]", "LoopLimit", "DF0803"),),
         states={"up": "failed", "up[0]": "done", "up[1]": "failed", "up[2]": "done"},
+    ),
+)  # fmt: skip
+
+
+def inner_limit(on_limit: Literal["exit", "fail"]) -> Flow:
+    f = Flow()
+    with f.loop(name="outer", limit=3) as outer:
+        tens = outer.carry(0)
+        with f.loop(name="inner", limit=2, on_limit=on_limit) as inner:
+            v = inner.carry(tens.out)
+            stepped = f.add(inc, x=v.out)
+            inner.until(stepped.out, lambda _: False)
+            v.next(stepped.out)
+        tens.next(f.add(add, x=tens.out, y=10).out)
+    f.output("o", outer.all(inner.result(stepped.out)))
+    return f
+
+
+def inner_while() -> Flow:
+    with Flow() as f:
+        with f.loop(name="outer", limit=4) as outer:
+            n = outer.carry(0)
+            with f.loop(name="inner") as inner:
+                v = inner.carry(n.out)
+                inner.while_(v.out, lambda x: x < 2)
+                stepped = f.add(inc, x=v.out)
+                v.next(stepped.out)
+            n.next(f.add(add, x=n.out, y=1).out)
+        f.output("results", outer.all(inner.result(stepped.out)))
+        f.output("last", outer.result(inner.result(stepped.out)))
+        f.output("finals", outer.all(v.final))
+        f.output("alls", outer.all(inner.all(stepped.out)))
+    return f
+
+
+def inner_first_value_dead() -> Flow:
+    with Flow() as f:
+        with f.loop(name="outer", limit=4) as outer:
+            n = outer.carry(0)
+            little = f.add(small, x=n.out)
+            with f.loop(name="inner", limit=2) as inner:
+                v = inner.carry(little.out)
+                v.next(f.add(inc, x=v.out).out)
+            n.next(f.add(add, x=n.out, y=1).out)
+        f.output("finals", outer.all(v.final))
+        f.output("begun", outer.all(inner.all(v.out)))
+        f.output("last", outer.result(v.final))
+    return f
+
+
+def inner_test_raises() -> Flow:
+    with Flow() as f:
+        with f.loop(name="outer", limit=4) as outer:
+            n = outer.carry(0)
+            with f.loop(name="inner", limit=2) as inner:
+                v = inner.carry(n.out)
+                inner.until(v.out, lambda x: 1 // (1 - x) > 5)
+                v.next(v.out)
+            n.next(f.add(add, x=n.out, y=1).out)
+        f.output("o", outer.all(v.final))
+    return f
+
+
+NESTED_LOOPS: Final = (
+    Case(
+        id="the inner limit is reached in each outer round", rule="S6.5",
+        flow=partial(inner_limit, "exit"), outputs={"o": [2, 12, 22]}, runs={"inc": 6, "add": 3},
+        warnings=tuple(f"DF0834 outer[{number}]/inner: ended at its limit of 2" for number in range(3)),
+        events=tuple(
+            ("loop_exited", f"outer[{number}]/inner", {"reason": "max_iterations", "iterations": 2})
+            for number in range(3)
+        ),
+        others="done",
+    ),
+    Case(
+        id="the inner limit fails the outer loop", rule="S6.2", flow=partial(inner_limit, "fail"),
+        status="failed", failures=(("outer[0]/inner", "LoopLimit", "DF0803 inner:"),),
+        states={"outer": "failed", "outer[0]/inner": "failed", "outer[0]/inner[1]/inc": "done"},
+        events=(
+            ("loop_exited", "outer[0]/inner", {"reason": "failed", "iterations": 2}),
+            ("loop_exited", "outer", {"reason": "failed", "iterations": 1}),
+        ),
+    ),
+    Case(
+        id="an inner while that allows no round in some outer rounds", rule="S6.5", flow=inner_while,
+        outputs={"results": [2, 2], "last": 2, "finals": [2, 2, 2, 3], "alls": [[1, 2], [2], [], []]},
+        runs={"inc": 3, "add": 4},
+        events=(
+            ("loop_exited", "outer[1]/inner", {"reason": "condition", "iterations": 1}),
+            ("loop_exited", "outer[2]/inner", {"reason": "condition", "iterations": 0}),
+        ),
+        others="done",
+    ),
+    Case(
+        id="an inner loop that is skipped in some outer rounds", rule="S2.4", flow=inner_first_value_dead,
+        outputs={"finals": [2, 3], "begun": [[0, 1], [1, 2]], "last": 3},
+        runs={"small": 4, "inc": 4, "add": 4},
+        states={"outer[2]/inner": "skipped", "outer[3]/inner": "skipped"}, others="done",
+    ),
+    Case(
+        id="an inner test that raises in the second outer round", rule="S6.1", flow=inner_test_raises,
+        status="failed", failures=(("outer[1]/inner", "ZeroDivisionError", "division"),),
+        states={"outer": "failed", "outer[0]/inner": "done", "outer[1]/inner": "failed"},
+        warnings=("DF0834 outer[0]/inner:",),
     ),
 )  # fmt: skip

@@ -51,14 +51,12 @@ async def texts(given: list[str]) -> int:
 
 
 def opened() -> Flow:
-    """Lead what may hold anything into a port that says what it takes."""
     with Flow() as f:
         f.output("count", f.add(texts, given=f.add(anything, given=f.input("given", Any)).out).out)
     return f
 
 
 def falsy(value: object, *, as_constant: bool) -> Flow:
-    """Give a value as an input or as a constant, then as outputs of nodes and of the flow."""
     with Flow("B32") as f:
         given = f.input("v", object, value)
         given = f.add(ident, x=value if as_constant else given).out
@@ -71,7 +69,6 @@ def falsy(value: object, *, as_constant: bool) -> Flow:
 
 
 def optional_port(source: str, *, beside: bool = False) -> Flow:
-    """Feed a port that has a default from nowhere, from None, from a skipped node, from a port left out."""
     with Flow("B33") as f:
         x = f.input("x", int, 1)
         parts = f.add(split, x=x)

@@ -22,7 +22,6 @@ async def nothing_is_left() -> AsyncIterator[None]:
 
 @pytest.fixture
 def calls() -> Iterator[list[object]]:
-    """Return the list of the calls that nodes of memo_flows note, empty at first."""
     CALLS.clear()
     yield CALLS
     CALLS.clear()
@@ -30,7 +29,6 @@ def calls() -> Iterator[list[object]]:
 
 @pytest.fixture
 def called() -> Iterator[list[str]]:
-    """Return the paths of the firings of nodes of forked_flows, empty at first."""
     CALLED.clear()
     yield CALLED
     CALLED.clear()

@@ -67,7 +67,6 @@ def is_big(x: int) -> bool:
 
 
 def two_inputs(store: Store) -> Flow:
-    """Wire `up` to `a`, `up_2` to `b`, and both to their sum."""
     with Flow("two") as f:
         left, right = f.add(up, x=f.input("a", int)), f.add(up, x=f.input("b", int, 5))
         f.output("sum", f.add(add, x=left.out, y=right.out).out)
@@ -85,7 +84,6 @@ async def run_of(flow: Flow, **inputs: Any) -> str:
 
 
 def asking(store: Store) -> Flow:
-    """Ask twice, and go on with both; the second question shows what the first has led to."""
     with Flow("asking") as f:
         first = f.ask(int, "How many?", name="first")
         more = f.add(up, x=first.out)
@@ -95,7 +93,6 @@ def asking(store: Store) -> Flow:
 
 
 def talking(store: Store) -> Flow:
-    """Ask in each of three rounds, and add what is answered."""
     with Flow("talk") as f:
         with f.loop(name="talk", limit=3) as loop:
             total = loop.carry(0)
@@ -108,7 +105,6 @@ def talking(store: Store) -> Flow:
 
 
 def in_blocks(store: Store) -> Flow:
-    """Wire nodes with configs at the top, in a loop, in a nested flow and in a map."""
     with Flow("inner") as inner:
         inner.output("o", inner.add(scaled, x=inner.input("x", int)).out)
     with Flow("blocks") as f:

@@ -39,14 +39,12 @@ def alike(*functions: Any) -> tuple[Any, ...]:
 
 
 def called() -> list[Any]:
-    """Tell what was called since this was asked last."""
     calls = CALLS.copy()
     CALLS.clear()
     return calls
 
 
 def one_node(place: ProcessMemo | Store, placed: Any, **inputs: Any) -> Flow:
-    """Wire a flow of one node, whose output is the flow's."""
     with Flow("one") as flow:
         flow.output("out", flow.add(placed, **inputs).out)
     return flow.using(memo=place)
@@ -55,6 +53,5 @@ def one_node(place: ProcessMemo | Store, placed: Any, **inputs: Any) -> Flow:
 async def told(
     flow: Flow, read: Callable[[Result], Any] = lambda result: result["out"], **inputs: Any
 ) -> Any:
-    """Run a flow; return what it gives and what was called."""
     result = await flow.run(**inputs)
     return read(result), called()

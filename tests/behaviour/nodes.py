@@ -27,7 +27,6 @@ class Tally:
     paths: list[str] = field(default_factory=list)
 
     def runs(self) -> dict[str, int]:
-        """Count by node id, that is without the frames in the path."""
         return dict(Counter(path.rsplit("/", 1)[-1].split("[", 1)[0] for path in self.paths))
 
 
@@ -36,7 +35,6 @@ TALLY: ContextVar[Tally] = ContextVar("tally")
 
 @contextmanager
 def tallying(checkpoints: int = 0) -> Iterator[Tally]:
-    """Tally the nodes that run in here."""
     tally = Tally(checkpoints)
     token = TALLY.set(tally)
     try:
@@ -46,8 +44,6 @@ def tallying(checkpoints: int = 0) -> Iterator[Tally]:
 
 
 def counted(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-    """Let a node function tell the tally that it was entered."""
-
     @functools.wraps(function)
     async def entered(*args: P.args, **kwargs: P.kwargs) -> R:
         tally = TALLY.get(None) or Tally()  # nobody counts outside of `tallying`
@@ -126,13 +122,11 @@ async def total(xs: list[int]) -> int:
 
 @counted
 async def split(x: int) -> Parts:
-    """Give `a` for what is positive, `b` for the rest."""
     return Parts(a=x) if x > 0 else Parts(b=x)
 
 
 @counted
 async def small(x: int) -> Maybe[int]:
-    """Give what is below 2, else nothing."""
     return x if x < 2 else SKIP
 
 
@@ -147,14 +141,11 @@ async def no_list() -> Maybe[list[int]]:
 
 
 async def forever(x: int = 0) -> int:
-    """Never end unless cancelled."""
     await sleep_forever()
     return x
 
 
 def gated(gate: Event, name: str = "slow") -> Any:
-    """Return a node that waits for the gate and passes its input on."""
-
     async def slow(x: Any = 0) -> Any:
         await gate.wait()
         return x
@@ -163,8 +154,6 @@ def gated(gate: Event, name: str = "slow") -> Any:
 
 
 def opening(gate: Event, name: str = "opens") -> Any:
-    """Return a node that opens the gate and passes its input on."""
-
     async def opens(x: Any = 0) -> Any:
         gate.set()
         return x

@@ -7,14 +7,7 @@ from typing import Any
 from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, node
-
-
-async def one() -> int:
-    return 1
-
-
-async def inc(x: int) -> int:
-    return x + 1
+from tests.support.quick_nodes import inc, one
 
 
 async def waiting(x: int) -> int:

@@ -62,7 +62,6 @@ class Played:
 
 
 async def play(flow: Flow, inputs: Mapping[str, Any] | None = None, checkpoints: int = 0) -> Played:
-    """Run a flow with a listener."""
     with tallying(checkpoints) as tally:
         async with flow.start(**(inputs or {})) as run:
             events = [event async for event in run.events()]
@@ -73,7 +72,6 @@ async def play(flow: Flow, inputs: Mapping[str, Any] | None = None, checkpoints:
 
 
 async def play_unheard(flow: Flow, inputs: Mapping[str, Any], checkpoints: int = 0) -> Played:
-    """Run a flow with nobody listening."""
     with tallying(checkpoints) as tally:
         try:
             return Played(await flow.run(**inputs), tally)
@@ -82,7 +80,6 @@ async def play_unheard(flow: Flow, inputs: Mapping[str, Any], checkpoints: int =
 
 
 async def failed_run(flow: Flow, **inputs: Any) -> RunFailed:
-    """Return the error of a run that fails."""
     with pytest.raises(RunFailed) as caught:
         await flow.run(**inputs)
     return caught.value
@@ -98,7 +95,6 @@ async def cancelled(flow: Flow, begun: anyio.Event, reason: str = "enough", **in
 
 
 def letting_go(flow: Flow) -> Flow:
-    """Return the flow with its settings, but for `keep=False`."""
     settings = {one.name: getattr(flow.settings, one.name) for one in fields(flow.settings)}
     return flow.using(**{**settings, "keep": False})
 
@@ -117,7 +113,6 @@ def is_value(token: Any) -> bool:
 
 
 def typed(value: Any) -> Any:
-    """Tell 0, 0.0 and False apart, at any depth."""
     match value:
         case list() | tuple():
             return type(value), [typed(item) for item in value]
@@ -132,12 +127,10 @@ def states_of(result: Result) -> dict[str, str]:
 
 
 def reasons(result: Result, place: str) -> list[str]:
-    """Return what `why` tells, from the place back to where it began."""
     return result.why(place).splitlines()[1:]
 
 
 def check_outcome(case: Case, played: Played) -> None:
-    """Hold a run against its row."""
     result = played.result
     assert result.status == case.status
     assert typed(dict(result.outputs)) == typed(dict(case.outputs))
@@ -162,7 +155,6 @@ def check_pieces(found: list[str], pieces: tuple[str, ...]) -> None:
 
 
 def check_events(case: Case, events: tuple[Event, ...]) -> None:
-    """Find the row's events, in its order, among those of the run."""
     rest = iter(events)
     for kind, path, data in case.events:
         assert any(

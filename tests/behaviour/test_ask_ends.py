@@ -1,20 +1,36 @@
-"""Asks while a run is executed: answered, outrun, closed by a failure; a pause is no failure (S5.3, S11)."""
+"""Asks while a run is executed, in many processes, in rounds; a pause is no failure (S5.3, S6.3, S11)."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import pytest
 
-from dataflow import AnswerRefused, Event, Flow, NodeOutput, Ports, Run, RunFailed, node, race, this_firing
+from dataflow import (
+    SKIP,
+    AnswerRefused,
+    DataflowError,
+    Event,
+    Flow,
+    Maybe,
+    NodeOutput,
+    Ports,
+    Run,
+    RunFailed,
+    Store,
+    node,
+    race,
+    this_firing,
+)
 from tests.behaviour.asking_flows import together
 from tests.behaviour.asks import homes
 from tests.behaviour.nodes import counted, ident, tallying
 from tests.behaviour.table import states_of
+from tests.support.processes import printed_in
 
 
 @asynccontextmanager
@@ -39,7 +55,6 @@ async def executed(flow: Flow, opened: int) -> AsyncIterator[Run]:
 
 
 async def closed_by(run: Run, answers: dict[str, object]) -> Event:
-    """Return the event of the ask that is closed by what these answers lead to."""
     events = run.events()
     await run.answer(answers)
     while (event := await anext(events)).kind != "ask_closed":
@@ -121,7 +136,6 @@ async def test_an_ask_closed_by_a_failure_opens_again_when_the_run_is_resumed(tm
 @node(ports=lambda config: Ports({"x": int}, {"text": str}))  # noqa: ARG005 - the same for each config
 @counted
 async def hesitant(inputs: dict[str, Any]) -> NodeOutput:
-    """Fail once, then pause."""
     if this_firing().attempt == 1:
         raise ValueError("not yet")
     return NodeOutput(status="paused", metadata={"ask": {"prompt": "Well?", "show": inputs["x"]}})
@@ -155,3 +169,100 @@ async def test_what_lost_before_it_began_is_not_run_however_often_the_run_is_res
         if store := home.store():
             kinds = [record.kind for record in store.records(result.run_id) if record.path == "loser"]
             assert kinds == ["node_finished"]
+
+
+DRAFTS: Final = """
+import sys
+import anyio
+from dataflow import Store
+from tests.behaviour.asking_flows import approved_drafts
+from tests.behaviour.nodes import tallying
+
+async def main(run, *answer):
+    flow = approved_drafts().using(store=Store.sqlite("runs.db"))
+    with tallying() as tally:
+        if run:
+            decision, note = answer
+            given = {"decision": decision, "note": note} if note else decision
+            [ask] = [one.id for one in (await flow.resume(run)).asks]
+            result = await flow.resume(run, {ask: given})
+        else:
+            result = await flow.run()
+    print(result.run_id, result.status, *(ask.show for ask in result.asks))
+    print(dict(result.outputs), *tally.paths, sep="|")
+
+anyio.run(main, *sys.argv[1:])
+"""
+
+
+def test_a_pause_in_a_loop_asks_in_each_round_with_a_process_for_each_answer(tmp_path: Path) -> None:
+    told, ran = printed_in(tmp_path, "-c", DRAFTS, "")
+    run, *rest = told.split()
+    assert (rest, ran) == (["paused", "d1"], "{}|drafts[0]/draft")
+    told, ran = printed_in(tmp_path, "-c", DRAFTS, run, "reject", "r1")
+    assert told.split() == [run, "paused", "d2"]
+    assert ran == "{}|drafts[0]/no|drafts[0]/over|drafts[0]/both|drafts[1]/draft"
+    told, ran = printed_in(tmp_path, "-c", DRAFTS, run, "reject", "r2")
+    assert told.split() == [run, "paused", "d3"]
+    told, ran = printed_in(tmp_path, "-c", DRAFTS, run, "approve", "")
+    assert told.split() == [run, "completed"]
+    log = [["d1", "reject", "r1"], ["d2", "reject", "r2"], ["d3", "approve", ""]]
+    assert ran.partition("|")[0] == str({"log": log})
+    journal = Store.sqlite(tmp_path / "runs.db").records(run)
+    exits = [record.data for record in journal if record.kind == "loop_exited"]
+    assert ['"iterations":3' in data and '"reason":"condition"' in data for data in exits] == [True]
+
+
+@counted
+async def reply(text: str) -> Maybe[str]:
+    return SKIP if text == "bye" else f"re:{text}"
+
+
+async def joined(texts: list[str]) -> str:
+    return "|".join(texts)
+
+
+def chat() -> Flow:
+    """Wire a chat that goes on as long as there is a reply, and tells all replies in the end."""
+    flow = Flow("chat")
+    user = flow.ask(str, "You:", name="user")
+    answer = flow.add(reply, text=user.out)
+    flow.add(joined)  # type: ignore[call-arg]
+    flow.connect("reply", "user.show", feedback=True, limit=None)
+    flow.connect("reply", "joined.texts", leave="all")
+    flow.output("last", answer.out)
+    return flow
+
+
+async def test_a_chat_loop_waits_for_the_user_in_each_round(tmp_path: Path) -> None:
+    """Each answer may come to another flow object, as in another process, and nothing is run again."""
+    for home in homes(tmp_path):
+        flow = chat()
+        with tallying() as tally:
+            result, shown = await home.placed(flow).run(), list[Any]()
+            for number, text in enumerate(("one", "two", "bye")):
+                (ask,) = result.asks
+                assert ask.id == f"user[{number}]"
+                shown.append(ask.show)
+                flow = flow if home.place == "result" else chat()
+                result = await home.resume(flow, result, {ask.id: text})
+        assert (result.status, result.outputs) == ("completed", {"last": "re:two"})
+        assert shown == [None, "re:one", "re:two"]
+        assert result.get("joined.out") == "re:one|re:two"
+        assert tally.paths == ["user[0]/reply", "user[1]/reply", "user[2]/reply"]
+        assert states_of(result) == {
+            "user": "done", "joined": "done", "user[0]": "done", "user[0]/reply": "done", "user[1]": "done",
+            "user[1]/reply": "done", "user[2]": "done", "user[2]/reply": "done",
+        }  # fmt: skip
+
+
+async def test_a_chat_that_waits_has_no_last_reply_yet_but_its_ask_shows_it() -> None:
+    """Nothing leaves a loop while it may come round again (S6.4)."""
+    flow = chat()
+    result = await flow.resume(await flow.run(), {"user[0]": "one"})
+    for port in ("reply", "reply.out", "last"):
+        with pytest.raises(DataflowError, match=r"DF0817 .*loop 'user'"):
+            result.get(port)
+    with pytest.raises(KeyError, match=r"DF0817 output 'last': .*loop 'user'"):
+        result["last"]
+    assert (result.outputs, [ask.show for ask in result.asks]) == ({}, ["re:one"])

@@ -29,7 +29,6 @@ def said(context: ExecutionContext) -> list[Any]:
 
 
 def two_chats(how: Any, texts: tuple[str, str] = ("a", "b"), second: Any = chat) -> Flow:
-    """Let two chats go on from one, and a third from both."""
     with Flow("two") as f:
         first = f.add(named("first"), f.context("main", system="S", model="p/m"), "start")
         a = f.add(named("a"), first.out, texts[0])
@@ -42,7 +41,6 @@ START = ["start", "re:start"]
 
 
 def shortest(contexts: list[ExecutionContext]) -> ExecutionContext:
-    """Make a conversation of none of their messages."""
     return ExecutionContext(f"{len(contexts)} together")
 
 
@@ -104,7 +102,6 @@ async def test_what_cannot_be_merged_fails_the_merge() -> None:
 
 
 def chats(texts: tuple[str, str], requests: list[list[Any]], *, first_fails: bool = False) -> Flow:
-    """Let two chats go on from one conversation at once, the first slower, and a third from both."""
     has_ended = Event()
 
     async def asks(context: ExecutionContext, text: str, waits: bool = False) -> ExecutionContext:

@@ -24,7 +24,6 @@ class Box:
 
 
 async def spoil(xs: list[int], after: object = None) -> list[int]:
-    """Change the input, and give it on."""
     xs.append(99)
     return xs
 
@@ -60,8 +59,6 @@ async def make_twice(x: int) -> Twice:
 
 
 def spoils(answer: bool) -> Callable[[list[int]], bool]:
-    """Make a predicate that changes what it is asked about."""
-
     def spoil(xs: list[int]) -> bool:
         xs.append(99)
         return answer

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.usefixtures("called")
 
 
 async def lines(flow: Flow, first: str, second: str) -> list[str]:
-    """Tell what differs, without the ids of the runs."""
     text = str(await flow.diff(first, second)).replace(first, "A").replace(second, "B")
     return text.splitlines()
 

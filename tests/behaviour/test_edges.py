@@ -10,8 +10,8 @@ from dataflow import Flow, Lazy, collect, each, flow, node, race
 from tests.behaviour.nodes import fails, forever, gated, ident, inc, listed, nothing, one, src
 from tests.behaviour.table import cancelled, failed_run, states_of
 from tests.behaviour.test_waiting import opens, play
-from tests.support.clocks import set_forward
-from tests.support.edges import every
+from tests.support.quick_nodes import every
+from tests.support.steady import set_forward
 
 
 async def test_a_frame_opens_when_its_edge_has_settled() -> None:

@@ -20,7 +20,6 @@ async def endless(x: int) -> int:
 
 
 def told(result: Result, port: object) -> list[str]:
-    """Tell the reasons, held against what they are as data."""
     explained = result.explain(port)
     assert str(explained) == result.why(port)
     data = explained.as_json()

@@ -1,4 +1,4 @@
-"""How a run fails: what it cancels, what it raises, what it leaves (S9.4, S9.5)."""
+"""How a run fails: what it cancels, raises and leaves; one that cannot go on (S8.4, S9.4, S9.5)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from anyio import Event, sleep_forever
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, RunFailed, each
-from tests.behaviour.nodes import pair, src, tallying
-from tests.behaviour.table import failed_run, reasons, states_of
+from tests.behaviour.nodes import inc, pair, src, tallying
+from tests.behaviour.table import failed_run, play, reasons, states_of
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
@@ -150,3 +150,18 @@ async def test_a_failure_is_raised_by_the_block_and_each_time_the_run_is_awaited
                 await run
     with pytest.raises(RunFailed, match="boom 1"):
         await run
+
+
+async def test_an_unsettled_port_fails_the_run_and_its_stream_ends() -> None:
+    with Flow() as f:
+        f.output("o", f.add(inc, x=f.add(src, x=f.input("x", int)).out).out)
+    f.compile().root.waits[1] += 1  # its last node waits for one port more than it has
+    played = await play(f, {"x": 1})
+    assert played.failed is not None
+    [failure] = played.failed.failures
+    assert "internal error" in failure.message
+    assert "inc.out" in failure.message
+    assert "src.out" not in failure.message
+    assert (played.result.status, played.tally.runs()) == ("failed", {"src": 1})
+    last = played.events[-1]
+    assert (last.kind, last.data) == (EventKind.RUN_FINISHED, {"status": "failed", "failures": [""]})

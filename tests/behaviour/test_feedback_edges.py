@@ -45,13 +45,11 @@ def wired(functions: list[Any], *edges: tuple[str, str], feedback: list[tuple[An
 
 
 def counting(limit: int | None = 100, on_limit: str = "exit") -> Flow:
-    """Count from `x` until 5: the node `inc` repeats, as long as `below_five` lets its value pass."""
     edges = ("$in.x", "inc.x"), ("inc", "below_five.x")
     return wired([below_five, inc], *edges, feedback=[("below_five", "inc.x", limit, on_limit)])
 
 
 def exits(played: Played) -> list[tuple[str | None, Any, Any]]:
-    """List how loops have ended."""
     ended = [event for event in played.events if event.kind is EventKind.LOOP_EXITED]
     return [(event.path, event.data["reason"], event.data["iterations"]) for event in ended]
 

@@ -114,7 +114,6 @@ VALUES: Final[dict[str, tuple[str, Callable[[ModuleType], Any]]]] = {
 
 @pytest.fixture(scope="module", params=WAYS)
 def of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """Return the module in one of the ways."""
     code = COMMON
     for mark, written in sorted(WAYS[request.param].items(), reverse=True):  # `$Box` before `$f`
         code = code.replace(f"${mark}", written)
@@ -130,7 +129,6 @@ def of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def called(of: ModuleType) -> list[str]:
-    """List what has been called, and is generic."""
     of.CALLED.clear()
     return of.CALLED  # type: ignore[no-any-return]  # the module is made here
 

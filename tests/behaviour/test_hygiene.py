@@ -26,8 +26,6 @@ PASSING: Final = "print('done', flush=True)"
 
 
 class Held(NamedTuple):
-    """What this process holds."""
-
     children: set[int]
     files: Counter[str]
 
@@ -69,8 +67,6 @@ async def starts_a_process(x: int) -> int:
 
 
 class Hanging:
-    """A node that has begun and hangs, with or without a process."""
-
     def __init__(self) -> None:
         self.begun = Event()
         self.pids: list[int] = []
@@ -91,7 +87,6 @@ class Hanging:
 
 
 def over_items(node: Callable[..., Awaitable[int]]) -> Flow:
-    """Run a node for each of three items and in each of two rounds, behind a first one."""
     with Flow() as f:
         first = f.add(plain, x=1)
         f.output("items", collect(f.add(node, x=each([1, 2, 3])).out))
@@ -177,7 +172,6 @@ async def test_a_run_leaves_no_process_thread_open_file_or_object(name: str) -> 
 
 
 def objects_of_the_engine() -> Counter[str]:
-    """Count the objects of each class of ours."""
     gc.collect()
     kinds = (type(one) for one in gc.get_objects())
     return Counter(kind.__qualname__ for kind in kinds if str(kind.__module__).startswith("dataflow."))

@@ -18,7 +18,7 @@ import trio.testing
 from dataflow import Flow, NodeTimeout, Retry, RunFailed, fallback, node, race
 from tests.behaviour.nodes import forever, inc, src
 from tests.behaviour.table import failed_run, states_of
-from tests.support.clocks import set_forward
+from tests.support.steady import set_forward
 
 
 async def comes_late_and_cancelled(x: int) -> int:

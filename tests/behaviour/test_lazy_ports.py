@@ -24,7 +24,6 @@ async def takes_failure(x: int, extra: Lazy[int | Failure]) -> str:
 
 
 def branch(*, taken: bool) -> Flow:
-    """Wire a lazy source behind a branch that is taken or not."""
     with Flow() as f:
         exits = f.when(f.input("x", int, 1), lambda _: taken)
         extra = f.add(inc, x=f.add(src, x=10).out)

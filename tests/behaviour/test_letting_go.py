@@ -49,13 +49,11 @@ class Things:
         return 1
 
     async def held(self) -> int:
-        """Count the things that are held once nothing moves any more."""
         await wait_all_tasks_blocked()
         gc.collect()
         return len(self.alive)
 
     async def count(self, x: int) -> int:
-        """Count the things that are held while a node runs."""
         gc.collect()
         return len(self.alive)
 
@@ -238,7 +236,6 @@ async def test_an_item_that_has_failed_holds_nothing() -> None:
 
 
 def reading(things: Things) -> Flow:
-    """Read an input, then count the things that are held."""
     with Flow() as f:
         thing = f.input("thing", Any)
         f.output("held", f.add(things.count, x=f.add(weigh, thing=thing).out).out)

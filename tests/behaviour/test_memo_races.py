@@ -200,7 +200,6 @@ async def test_known_outcomes_do_not_wait_for_slots(tmp_path: Path) -> None:
 
 
 def in_threads(flow: Flow, **inputs: Any) -> tuple[list[threading.Thread], list[Any]]:
-    """Start four threads that run a flow, each with its event loop, and note what it gives."""
     found: list[Any] = []
     threads = [
         threading.Thread(target=lambda: found.append(flow.run_sync(**inputs)["out"])) for _ in range(4)

@@ -15,10 +15,10 @@ from dataflow.durable.replay import look_at
 from dataflow.stores import Store
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.sqlite import SqliteStore
-from tests.behaviour.asks import in_a_process
 from tests.behaviour.memo_flows import CALLS, called, one_node, told
 from tests.behaviour.table import play
 from tests.support.known_secrets import forgetting
+from tests.support.processes import printed_in
 
 LONG: Final = 20_000
 
@@ -27,8 +27,6 @@ pytestmark = pytest.mark.usefixtures("calls")
 
 
 class Counting(SqliteStore):
-    """A store that counts what is read that stands beside the journals."""
-
     def __init__(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         self.file = folder / "runs.db"
@@ -46,7 +44,6 @@ async def long_text(x: int) -> str:
 
 
 def text_of(more: str) -> str:
-    """Return what `long_text` gives for 1, and what `longer` makes of it."""
     return "1" + "é" * LONG + more
 
 
@@ -61,7 +58,6 @@ async def length(text: str) -> int:
 
 
 def chain(count: int = 5) -> Flow:
-    """Wire a chain of nodes that give long texts, all of them remembered in the store."""
     with Flow("chain") as flow:
         port = flow.add(node(memo="store")(long_text), x=flow.input("x", int)).out
         for _ in range(count - 1):
@@ -227,8 +223,6 @@ async def hidden(x: int) -> Any:
 
 
 class WithoutOutcomes(MemoryStore):
-    """A store of somebody that remembers nothing."""
-
     def __init__(self) -> None:
         super().__init__()
         self.outcomes = None
@@ -294,5 +288,5 @@ print(*(len(flow.run_sync(x=x)["out"]) for x in (1, 2)), *CALLS)
 def test_another_process_finds_what_was_remembered(tmp_path: Path) -> None:
     flow = chain().using(memo=Store.sqlite(tmp_path / "memo.db"))
     assert (len(flow.run_sync(x=1)["out"]), called()) == (LONG + 5, CHAIN)
-    assert in_a_process(RESTARTED, tmp_path) == [" ".join([*[str(LONG + 5)] * 2, *CHAIN])]
+    assert printed_in(tmp_path, "-c", RESTARTED) == [" ".join([*[str(LONG + 5)] * 2, *CHAIN])]
     assert (len(flow.run_sync(x=2)["out"]), called()) == (LONG + 5, [])

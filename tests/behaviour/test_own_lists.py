@@ -10,19 +10,17 @@ import pytest
 from dataflow import Flow, RunFailed, collect, each, node
 from tests.behaviour.nodes import add, fails_on_odd, inc, square, total
 from tests.support.codes import codes
-from tests.support.edges import every
+from tests.support.quick_nodes import every
 
 XS = [1, 2, 3]
 
 
 def shares(f: Flow, **options: Any) -> None:
-    """Add the sum of all items to each of them."""
     item = f.add(inc, x=each(f.input("xs", list[int]), **options))
     f.output("o", collect(f.add(add, x=item.out, y=f.add(total, xs=collect(item.out)).out).out))
 
 
 def waits(f: Flow, **options: Any) -> None:
-    """Have each item wait until there is a sum of all."""
     item = f.add(inc, x=each(f.input("xs", list[int]), **options))
     last = f.add(square, x=item.out)
     f.after(last, f.add(total, xs=collect(item.out)).done)
@@ -30,7 +28,6 @@ def waits(f: Flow, **options: Any) -> None:
 
 
 def in_a_map(f: Flow, **options: Any) -> None:
-    """Add a sum over two maps in the inner one."""
     cell = f.add(inc, x=each(each(f.input("xs", list[list[int]])), **options))
     sums = f.add(total, xs=collect(cell.out))
     all_sums = f.add(node(total).with_(name="all"), xs=collect(sums.out))
@@ -38,7 +35,6 @@ def in_a_map(f: Flow, **options: Any) -> None:
 
 
 def in_a_loop(f: Flow, **options: Any) -> None:
-    """Read the sum in the rounds of a loop in each item."""
     item = f.add(inc, x=each(f.input("xs", list[int]), **options))
     sums = f.add(total, xs=collect(item.out))
     with f.loop(name="up", limit=2) as it:
@@ -48,7 +44,6 @@ def in_a_loop(f: Flow, **options: Any) -> None:
 
 
 def through_another_map(f: Flow, **options: Any) -> None:
-    """Have the items of two maps wait for lists of one another."""
     a = f.add(node(inc).with_(name="a"), x=each(f.input("xs", list[int]), **options))
     sums = f.add(total, xs=collect(a.out))
     b = f.add(node(add).with_(name="b"), x=each(f.add(listing, x=1).out), y=sums.out)

@@ -2,74 +2,58 @@
 
 from __future__ import annotations
 
-import math
+import copy
 from collections.abc import Callable
-from operator import attrgetter
-from typing import Any, Final
+from operator import attrgetter, methodcaller
+from typing import Any, Final, TypedDict
 
 import pytest
 
 from dataflow import Flow, PortMisuse, collect, each, fallback, gather, merge
+from dataflow.builder.sources import PortRef
 from tests.behaviour.flow_parts import Parts, inc, split
 from tests.support.codes import codes
+from tests.support.quick_nodes import anything
 
 Use = Callable[[Any], object]
 
-
-async def anything(x: Any) -> Any:
-    return x
-
-
-def iterate(port: Any) -> None:
-    for _ in port:
-        pass
-
-
-def unpack(port: Any) -> None:
-    _, *_ = port
-
-
-#: Uses of a port as a value, by a word of the advice against them.
-USES: Final[dict[str, tuple[Use, ...]]] = {
-    "f.when": (
-        bool,
-        lambda port: 1 if port else 2,
-        lambda port: port == 1,
-        lambda port: 1 == port,  # noqa: SIM300 - the order under test
-        lambda port: port < 1,
-        lambda port: port >= 1,
-        lambda port: max(port, 1),
-        lambda port: 1 in port,
-    ),
-    "each(port)": (
-        iterate,
-        lambda port: [x for x in port],  # noqa: C416 - as above
-        unpack,
-        lambda port: print(*port),  # noqa: T201 - as above
-        *(list, sum, sorted, iter, aiter),
-    ),
-    "node": (
-        *(str, len, int, float, range, abs, round, math.floor),
-        lambda port: f"{port}",
-        lambda port: "%s" % port,  # noqa: UP031 - as above
-        lambda port: port(1),
-        lambda port: port[0],
-        lambda port: port + 1,
-        lambda port: 1 + port,
-        lambda port: port - 1,
-        lambda port: port * 2,
-        lambda port: port / 2,
-        lambda port: port**2,
-        lambda port: port @ port,
-        lambda port: port << 1,
-        lambda port: port & 1,
-        lambda port: port | 1,
-        lambda port: port ^ 1,
-        lambda port: ~port,
-        lambda port: -port,
-        lambda port: divmod(port, 2),
-    ),
-}
+BRANCH: Final = "decide with f.when(port, predicate) or inside a node"
+NODE: Final = "do it inside a node and wire the port into it"
+EACH: Final = "wire each(port) into a node to run it once per item"
+AWAIT: Final = "a port is wired, not awaited; its value is in the result of the run"
+ITEM: Final = "give the node a result with named fields, or take the item inside a node"
+BINARY: Final = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift divmod"
+SIGNS: Final = ["==", "!=", "<", "<=", ">", ">="]
+#: The special methods of each use of a value, without underscores, and the advice.
+METHODS: Final = [
+    ("bool", "bool", BRANCH),
+    *((sign, name, BRANCH) for sign, name in zip(SIGNS, ["eq", "ne", "lt", "le", "gt", "ge"], strict=True)),
+    ("in", "contains", BRANCH),
+    ("iteration", "iter aiter", EACH),
+    *((name, name, NODE) for name in ("len", "str", "int", "float", "index")),
+    ("an f-string", "format", NODE),
+    ("a call", "call", NODE),
+    ("with", "enter exit aenter aexit", NODE),
+    ("await", "await", AWAIT),
+    ("[...]", "getitem setitem delitem", ITEM),
+    ("arithmetic", f"{BINARY} r{BINARY.replace(' ', ' r')}", NODE),
+    ("arithmetic", "neg pos abs invert round floor ceil trunc", NODE),
+]
+#: What Python does with a value, of which the method that it calls says nothing.
+SYNTAX: Final[list[tuple[str, Use, str]]] = [
+    ("bool", lambda port: 1 if port else 2, BRANCH),
+    ("==", lambda port: 1 == port, BRANCH),  # noqa: SIM300 - the order under test
+    ("<", lambda port: max(port, 1), BRANCH),
+    ("iteration", lambda port: print(*port), EACH),  # noqa: T201 - as above
+    ("iteration", sorted, EACH),
+    ("an f-string", lambda port: f"{port}", NODE),
+    ("str", lambda port: "%s" % port, NODE),  # noqa: UP031 - as above
+    ("index", range, NODE),
+]
+USES: Final[list[tuple[str, Use, str]]] = [
+    *((use, methodcaller(f"__{name}__", 1), says) for use, names, says in METHODS for name in names.split()),
+    *SYNTAX,
+]
 PORTS: Final[tuple[Callable[[Flow], Any], ...]] = (
     lambda f: f.input("x", int),
     lambda f: f.add(inc, x=1).out,
@@ -81,22 +65,21 @@ PORTS: Final[tuple[Callable[[Flow], Any], ...]] = (
 )
 
 
-def misuse(use: Use, port: Any) -> tuple[str, str]:
-    """Return code and place, and the advice, of the error that a use raises."""
+def misuse(use: Use, port: Any) -> PortMisuse:
     with pytest.raises(PortMisuse) as raised:
         use(port)
-    [problem] = codes(raised.value)
-    return problem, raised.value.diagnostics[0].hint
+    return raised.value
 
 
 def test_a_port_used_as_a_value_is_refused_with_advice() -> None:
     for make in PORTS:
         port = make(Flow())
-        for advice, uses in USES.items():
-            for use in uses:
-                problem, hint = misuse(use, port)
-                assert problem == f"DF0201 {repr(port).strip(chr(39))}"
-                assert advice in hint
+        name = repr(port)
+        for use, does, advice in USES:
+            error = misuse(does, port)
+            assert (error.port, error.use) == (name, use)
+            assert error.advice.startswith(advice)
+            assert codes(error) == ["DF0201 " + name.strip("'")]
 
 
 async def test_awaiting_a_port_is_refused() -> None:
@@ -110,24 +93,47 @@ def test_a_port_may_be_kept_and_shown() -> None:
     port = f.input("x", int)
     assert (repr(port), f"{port!r}") == ("'$in.x'", "'$in.x'")
     assert len({port, f.add(inc, x=1).out}) == 2
+    assert isinstance(copy.copy(port), PortRef)
+    assert not any(hasattr(found, "_private") for found in (port, f.add(inc, x=1), merge("a", "b")))
+
+
+def hint(use: Use, port: Any) -> str:
+    return misuse(use, port).diagnostics[0].hint
 
 
 def test_a_source_never_reaches_into_a_value() -> None:
     expressions: tuple[Use, ...] = (each, collect, gather, merge, lambda port: fallback(port, 1))
     for wrap in expressions:
         value = wrap(Flow().input("parts", Parts))
-        assert misuse(lambda port: port.title, value)[1] == "a source never reaches into a value"
+        assert hint(lambda port: port.title, value) == "a source never reaches into a value"
     port = Flow().input("parts", Parts)
-    assert "a source never reaches into a value" in misuse(lambda port: port.title, port)[1]
+    assert "a source never reaches into a value" in hint(lambda port: port.title, port)
 
 
 def test_a_field_of_a_step_is_refused_with_where_it_is() -> None:
     step = Flow().add(split, doc="x")
     for name in ("title", "n", "output"):
-        problem, hint = misuse(attrgetter(name), step)
+        assert codes(misuse(attrgetter(name), step)) == ["DF0201 split"]
         expected = f"a field of the result is step.out.{name}, an input for connect the text 'split.{name}'"
-        assert (problem, hint) == ("DF0201 split", expected)
+        assert hint(attrgetter(name), step) == expected
     assert not hasattr(step, "_private")
+
+
+class Counts(TypedDict):
+    words: int
+
+
+async def count(doc: str) -> Counts:
+    return {"words": len(doc)}
+
+
+def test_the_keys_of_a_typed_dict_are_ports() -> None:
+    flow = Flow()
+    whole: Any = flow.add(count, doc="text").out
+    assert repr(whole["words"]) == "'count.words'"
+    for found in (whole["words"], flow.add(split, doc="text").out, flow.input("x", str)):
+        misuse(lambda port: port["words"], found)
+    misuse(lambda port: port[0], whole)
 
 
 def a_carry(f: Flow) -> Any:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import ExecutionContext, Flow, Message, ProcessMemo, Store, merge_contexts, node, this_firing
+from tests.behaviour.test_contexts import said
 
 CALLED: Final[list[str]] = []
 
@@ -34,10 +35,6 @@ def twice(reach: Any, *, begins: Any = begin, text: str = "hi") -> Flow:
 
 def settings(reach: str, path: Path) -> dict[str, Any]:
     return {"memo": Store.sqlite(path / "outcomes.db") if reach == "store" else ProcessMemo()}
-
-
-def said(context: ExecutionContext) -> list[Any]:
-    return [message.content for message in context.message_history]
 
 
 async def test_a_hit_begins_a_conversation_of_its_own_place(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ import trio
 from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, Run, RunFailed, node
-from tests.behaviour.rows import inc, one, row
+from tests.behaviour.rows import row
 from tests.behaviour.table import states_of
+from tests.support.quick_nodes import inc, one
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
@@ -59,8 +60,6 @@ def raising(error: Callable[[], BaseException]) -> Any:
 
 
 def cancelling(ends: Callable[[], Any], times: int = 1) -> Any:
-    """Make a node that asks for the cancellation of its own task, and ends without waiting."""
-
     async def cancels(x: int) -> Any:
         if trio.lowlevel.in_trio_task():
             raise ValueError("there a task cannot cancel itself")
@@ -96,7 +95,6 @@ ODD_ENDS: Final[dict[str, Any]] = {
 
 
 async def outcome_beside(odd: Any) -> dict[str, str]:
-    """Run a row in which a node ends oddly, and return the states of what is not behind it."""
     f = Flow()
     row(f, odd.with_(on_error="skip"))
     try:

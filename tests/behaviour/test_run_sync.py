@@ -27,7 +27,6 @@ with Flow("B56 fails") as failing:
 
 
 def check_here(where: str) -> None:
-    """Run flows where this is called: nodes see the caller's contextvars, failures are raised here."""
     PLACE.set(where)
     assert one_more.run_sync(x=1).outputs == {"o": 2, "place": where}
     for _ in range(3):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
+import anyio
 import pytest
-from anyio import Event, create_task_group, wait_all_tasks_blocked
+from anyio import create_task_group, wait_all_tasks_blocked
 
 from dataflow import DataflowError, Flow, Run, RunFailed, collect, each, merge, node, this_firing, threaded
 from tests.behaviour.nodes import gated
@@ -41,9 +42,7 @@ async def join(texts: list[str]) -> str:
     return " ".join(texts)
 
 
-def halting(*gates: Event) -> Any:
-    """Make a node that gives a number each time after it has waited for the next of the gates."""
-
+def halting(*gates: anyio.Event) -> Any:
     @node(name="halting")
     async def gives() -> AsyncIterator[int]:
         for number, gate in enumerate(gates):
@@ -58,7 +57,6 @@ async def all_of(run: Run, port: Any) -> list[Any]:
 
 
 def small() -> Flow:
-    """Split, spell and pass on a text, and read them inside a map and a loop."""
     with Flow("small") as f:
         text = f.input("text", str)
         listed = f.add(words, text)
@@ -108,7 +106,7 @@ async def test_only_ports_of_the_root_of_the_flow_have_streams() -> None:
 
 
 async def test_it_ends_when_the_port_has_settled_not_with_the_run() -> None:
-    gate = Event()
+    gate = anyio.Event()
     with Flow() as f:
         step = f.add(words, "a b")
         f.add(gated(gate, "held"), f.add(join, step.out).out)
@@ -121,7 +119,7 @@ async def test_it_ends_when_the_port_has_settled_not_with_the_run() -> None:
 
 
 async def test_pieces_come_while_the_node_runs_and_wake_a_reader() -> None:
-    first, second, seen = Event(), Event(), list[int]()
+    first, second, seen = anyio.Event(), anyio.Event(), list[int]()
 
     async def read(stream: AsyncIterator[int]) -> None:
         async for piece in stream:
@@ -148,7 +146,7 @@ async def test_skips_and_cancelled_runs_end_it_without_anything() -> None:
         async with f.start() as run:
             assert await all_of(run, step.out) == pieces
     with Flow() as f:
-        waiting = f.add(gated(Event()), "a")
+        waiting = f.add(gated(anyio.Event()), "a")
     async with f.start() as run:
         stream = run.stream(waiting.out)
         run.cancel()
@@ -189,7 +187,7 @@ async def test_after_a_failed_attempt_it_continues_with_what_is_given_instead() 
 
 
 async def test_a_value_is_passed_on_before_it_is_released() -> None:
-    gate = Event()
+    gate = anyio.Event()
     with Flow() as f:
         read = f.add(quiet, f.add(spells, f.input("text", str)).out)
         f.add(gated(gate), read.out)

@@ -7,21 +7,13 @@ from typing import Final
 
 import pytest
 
-from tests.behaviour.cases_attempts import ATTEMPTS
-from tests.behaviour.cases_branches import BRANCHES
-from tests.behaviour.cases_conditions import CONDITIONS
-from tests.behaviour.cases_dead_ports import DEAD_PORTS
+from tests.behaviour.cases_branches import BRANCHES, CONDITIONS, SWITCHES
 from tests.behaviour.cases_edges import EDGES
-from tests.behaviour.cases_failures import FAILURES
-from tests.behaviour.cases_joins import JOINS
-from tests.behaviour.cases_loop_alls import LOOP_ALLS
-from tests.behaviour.cases_loop_ends import LOOP_ENDS
-from tests.behaviour.cases_loops import LOOPS
-from tests.behaviour.cases_map_options import MAP_OPTIONS
-from tests.behaviour.cases_maps import MAPS
-from tests.behaviour.cases_nested_loops import NESTED_LOOPS
-from tests.behaviour.cases_nesting import NESTING
-from tests.behaviour.cases_switches import SWITCHES
+from tests.behaviour.cases_failures import ATTEMPTS, FAILURES
+from tests.behaviour.cases_joins import DEAD_PORTS, JOINS
+from tests.behaviour.cases_loops import LOOP_ALLS, LOOP_ENDS, LOOPS
+from tests.behaviour.cases_maps import MAP_OPTIONS, MAPS
+from tests.behaviour.cases_nesting import NESTED_LOOPS, NESTING
 from tests.behaviour.cases_values import VALUES
 from tests.behaviour.table import (
     Case,

@@ -19,8 +19,7 @@ from anyio.lowlevel import EventLoopToken
 from dataflow import Event, EventKind, Firing, Flow, Limit, NodeTimeout, fallback, node, this_firing, threaded
 from dataflow.runtime.call import MOST_BLOCKING
 from tests.behaviour.table import Played, failed_run, play, states_of
-from tests.support.clocks import set_forward
-from tests.support.steady import warn_of_blocking
+from tests.support.steady import set_forward, warn_of_blocking
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +34,6 @@ async def no_thread_is_left() -> AsyncIterator[None]:
 
 
 def running_threads() -> set[threading.Thread]:
-    """Return all threads but those that trio keeps for a while, in case of more work."""
     return {thread for thread in threading.enumerate() if not thread.name.startswith("Trio thread")}
 
 
@@ -224,7 +222,6 @@ async def test_a_thread_that_runs_on_keeps_its_slot_until_it_returns() -> None:
 
 
 async def until(holds: Callable[[], object], seconds: float = 20) -> None:
-    """Wait for what a thread does, which has no event loop to tell."""
     with anyio.fail_after(seconds):
         while not holds():  # noqa: ASYNC110 - as above
             await anyio.sleep(0.001)

@@ -15,8 +15,6 @@ Heard = Callable[[Reported], None]
 
 
 def opens(gate: Event, path: str) -> Heard:
-    """Open a gate when the node of a path has ended."""
-
     def look(event: Reported) -> None:
         if (event.path, event.kind) == (path, "node_finished"):
             gate.set()

@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 
 
 async def play_both(works: tuple[Work, Work]) -> None:
-    """Do each work twice, prepared as it is when it is measured."""
     for work in (*works, *works):
         work.prepare()
         await work.play()
 
 
 def rows_of(path: Path, query: str) -> list[Any]:
-    """Ask an SQLite file."""
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute(query).fetchall()
 

@@ -8,8 +8,6 @@ from benchmarks.timing import MOST_PLAYS, Work, seconds, times_as_long
 
 
 def noting(done: list[str], name: str, result: object = None, expected: object = None) -> Work:
-    """Make a work that notes when it is prepared and done."""
-
     async def run() -> object:
         done.append(name)
         return result

@@ -11,7 +11,6 @@ from tests.compiler.typed_nodes import inc
 
 
 def marked(where: Callable[..., Any], mark: str) -> str:
-    """Return the file and the line that ends with a mark."""
     lines, first = inspect.getsourcelines(where)
     [index] = [index for index, line in enumerate(lines) if line.rstrip().endswith(f"# {mark}")]
     return f"{inspect.getsourcefile(where)}:{first + index}"

@@ -18,8 +18,6 @@ from tests.support.steady import let_no_slice_end
 
 
 class Done(NamedTuple):
-    """A command that has ended."""
-
     code: int
     out: str
     err: str
@@ -30,7 +28,6 @@ class Done(NamedTuple):
 
     @property
     def codes(self) -> list[str]:
-        """The codes of the problems on standard error, in order."""
         return re.findall(r"\b(DF\d{4})\b", self.err)
 
     @property
@@ -43,7 +40,6 @@ Cli: TypeAlias = Callable[..., Done]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Be in a folder without runs."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

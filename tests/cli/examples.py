@@ -19,8 +19,6 @@ from dataflow import SKIP, Flow, Maybe, collect, each, flow, threaded
 
 
 class Parts(NamedTuple):
-    """A text taken apart."""
-
     title: str
     words: list[str]
 
@@ -157,7 +155,6 @@ async def chat(x: Any) -> Any:
 
 
 def of_one(node: Callable[..., Any]) -> Flow:
-    """Make a flow of one node, whose input may be left out."""
     made = Flow("one")
     made.output("out", made.add(node, x=made.input("x", Any, None)).out)
     return made

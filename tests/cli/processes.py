@@ -22,7 +22,6 @@ SEQUENCE: Final = re.compile(r"\x1b\[\??([0-9;]*)([A-Za-z])")
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return the environment without what says how a terminal looks."""
     names = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "CI")
     return {key: value for key, value in os.environ.items() if key not in names} | changes
 
@@ -47,8 +46,13 @@ def started(
             process.kill()
 
 
+def dataflow(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], check=False, encoding="utf-8", env=environment(), capture_output=True
+    )
+
+
 def read_until(stream: IO[str] | None, text: str) -> str:
-    """Read lines up to the first that holds a text; fail if the stream ends before."""
     assert stream is not None
     read = ""
     for line in stream:
@@ -131,16 +135,13 @@ class Terminal:
         os.close(self._ours)
 
     def read_until(self, text: str) -> None:
-        """Read until a text has been written."""
         while text not in self.raw:
             assert self._read(), f"ended without {text!r}: {self.raw}"
 
     def press(self, keys: str) -> None:
-        """Type something."""
         os.write(self._ours, keys.encode())
 
     def end(self) -> int:
-        """Read what is left, and return the exit code."""
         while self._read():
             pass
         return self.process.wait()

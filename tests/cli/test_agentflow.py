@@ -1,4 +1,4 @@
-"""Workflows of AgentFlow on the command line: joins, approvals, and runs in their own words."""
+"""Workflows of AgentFlow on the command line: joins, approvals, runs in their own words, and progress."""
 
 from __future__ import annotations
 
@@ -66,3 +66,42 @@ def test_a_start_without_an_input_gives_an_empty_text(cli: Cli, write: Any) -> N
     for data in ({}, {"initialInput": None}, {"initialInput": 0}, {"initialInput": False}):
         flow = {"nodes": [{"id": "s", "type": "start", "data": data}], "connections": []}
         assert cli("run", write(flow), "--json").json["outputs"] == {"s": ""}
+
+
+AGENTS = "agents: {x: {model: openai/gpt}}\n"
+
+
+@pytest.fixture
+def told(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run a file by scripted answers, and return which paths have lines."""
+    monkeypatch.setenv("DATAFLOW_SCRIPTED", "answers.json")
+
+    def told(file: str, *answers: str, options: tuple[str, ...] = ()) -> list[str]:
+        (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+        done = cli("run", file, *options)
+        return [line.split()[1] for line in done.err.splitlines() if line.startswith(("done ", "failed "))]
+
+    return told
+
+
+def written(folder: Path, data: Any) -> str:
+    (folder / "flow.json").write_text(json.dumps(data), encoding="utf-8")
+    return "flow.json"
+
+
+def test_an_agent_has_one_line(told: Any, folder: Path) -> None:
+    assert told(written(folder, workflow([start(), "a"], "s>a")), "one") == ["s", "a"]
+
+
+def test_a_trace_tells_what_a_node_is_made_of(told: Any, folder: Path) -> None:
+    file = written(folder, workflow([start(), "a"], "s>a"))
+    assert "a/agent/turn[0]/ask" in told(file, "one", options=("--trace",))
+
+
+def test_steps_that_run_beside_others_have_lines(told: Any, folder: Path) -> None:
+    steps = "[{type: agent, name: x, id: p}, {type: parallel, id: inner, steps: [{type: agent, name: x}]}]"
+    (folder / "flow.yaml").write_text(
+        f"{AGENTS}workflow: [{{type: parallel, id: par, steps: {steps}}}]\n", encoding="utf-8"
+    )
+    expected = {"start", "par/p", "par/inner/x", "par/inner", "par", "end"}
+    assert set(told("flow.yaml", "one", "two")) == expected

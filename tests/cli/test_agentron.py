@@ -39,7 +39,6 @@ def duet(folder: Path) -> str:
 
 
 def record(done: Done) -> dict[str, Any]:
-    """Return the record of a run, without what differs each time."""
     line = next(line for line in done.err.splitlines() if line.startswith("{"))
     found: dict[str, Any] = json.loads(line)
     began = found.pop("startedAt")

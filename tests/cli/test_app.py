@@ -1,3 +1,5 @@
+"""The command line as a whole, its texts, and `dataflow explain`: the meaning of a code."""
+
 from __future__ import annotations
 
 import importlib.metadata
@@ -11,6 +13,7 @@ import pytest
 
 from dataflow.cli import main
 from dataflow.cli.app import DISTRIBUTION
+from dataflow.cli.output import duration, one_line
 from dataflow.cli.targets import find_flow
 from tests.cli.conftest import Cli
 from tests.support.source import home_of
@@ -91,3 +94,51 @@ def test_an_exit_without_a_number_is_a_failure(cli: Cli, monkeypatch: pytest.Mon
     assert cli().code == 1
     monkeypatch.setattr(home_of(main), "_app", lambda: lambda **_: None)
     assert cli().code == 0
+
+
+def test_a_code_is_explained(cli: Cli) -> None:
+    done = cli("explain", "df1405")
+    assert done.code == 0
+    head, _, meaning, _, example, shown, _, cure = done.out.splitlines()
+    assert head.startswith("DF1405: ")
+    assert meaning
+    assert (example, shown) == ("Example:", "    dataflow runs prune --older-than yesterday")
+    assert cure
+
+
+def test_a_code_is_explained_as_json(cli: Cli) -> None:
+    assert cli("explain", "DF1405", "--json").json.keys() == {"code", "text", "meaning", "example", "cure"}
+
+
+def test_codes_of_packs_are_explained(cli: Cli) -> None:
+    assert cli("explain", "DF2001").out.startswith("DF2001: ")
+
+
+def test_an_unknown_code_is_wrong_usage_and_similar_ones_are_listed(cli: Cli) -> None:
+    done = cli("explain", "DF1499")
+    assert (done.code, done.out, done.codes[0]) == (2, "", "DF1435")
+    assert {code[:4] for code in done.codes[1:]} == {"DF14"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-1, "0.00 s"),
+        (0.004, "0.00 s"),
+        (0.099, "0.10 s"),
+        (0.35, "0.3 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (3725, "1 h 02 min"),
+        (260_000, "3 days"),
+    ],
+)
+def test_a_duration_reads_as_people_write_it(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_one_line_has_no_line_ends_and_a_limit() -> None:
+    assert one_line("a\n  b\t\rc") == "a b \\rc"
+    assert one_line("word " * 100, 20) == "word word word wo..."

@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from tests.cli.conftest import Cli
-from tests.support.installed import install
+from tests.support.processes import install
 
 PACKS = """
 from dataflow import Config, Maybe, Pack, Ports, node

@@ -1,15 +1,20 @@
+"""Signals, and runs that go on in other processes: killed, answered while executed, resumed twice."""
+
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
 from dataflow.cli import signals as module
 from dataflow.cli.signals import Interrupts
 from tests.cli.conftest import Cli
+from tests.cli.processes import EXAMPLES, dataflow, read_until, started
 
 
 class Ended(BaseException):
@@ -18,7 +23,6 @@ class Ended(BaseException):
 
 @pytest.fixture
 def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Collect the exit codes of what would have ended the process."""
     codes: list[int] = []
 
     def end(code: int) -> NoReturn:
@@ -61,7 +65,6 @@ def test_a_signal_that_came_before_the_run_cancels_it_at_once() -> None:
 
 @pytest.fixture
 def exits(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], threading.Event]:
-    """Collect exit codes, and say when there is one."""
     codes: list[int] = []
     happened = threading.Event()
 
@@ -92,3 +95,55 @@ def test_a_process_that_is_done_does_not_wait_for_threads(
     Interrupts(owns_process=True).reported(1)
     assert happened.wait(60)
     assert codes == [1]
+
+
+#: The event that a node has begun that never ends. What is told is in the store.
+WAITING = '"path": "once"'
+
+
+def runs() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(dataflow("runs", "--json").stdout)["runs"]
+    return found
+
+
+def test_a_run_that_was_killed_is_interrupted_can_be_cancelled_and_goes_on() -> None:
+    with started("run", f"{EXAMPLES}:killed", "--events") as process:
+        read_until(process.stdout, WAITING)
+        read_until(process.stderr, "begun")
+        assert [run["status"] for run in runs()] == ["running"]
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    (run,) = runs()
+    assert run["status"] == "interrupted"
+    shown = dataflow("runs", "show", run["run"]).stdout
+    assert [line.split()[:2] for line in shown.splitlines()[-2:]] == [
+        ["hello", "done"],
+        ["once", "interrupted"],
+    ]
+    assert dataflow("cancel", run["run"]).returncode == 0
+    nodes = json.loads(dataflow("runs", "show", run["run"], "--json").stdout)["nodes"]
+    assert [(node["path"], node["state"]) for node in nodes] == [("hello", "done"), ("once", "cancelled")]
+    resumed = dataflow("resume", run["run"])
+    assert (resumed.returncode, resumed.stdout) == (0, "out: hello Ada\n")
+    assert [line.split()[1] for line in resumed.stderr.splitlines()[:-1]] == ["once"]
+
+
+def test_a_run_that_is_executed_takes_answers_and_is_neither_resumed_nor_cancelled_nor_deleted() -> None:
+    with started("run", f"{EXAMPLES}:waiting") as process:
+        read_until(process.stdout, "begun")
+        (run,) = runs()
+        answered = dataflow("answer", run["run"], "word=ahoi")
+        assert answered.stderr.splitlines() == [
+            "answered word",
+            f"run {run['run']} is being executed: it takes that when its next step is written",
+        ]
+        cancelled = dataflow("cancel", run["run"])
+        assert cancelled.returncode == 1
+        assert f"DF1431 run {run['run']}: " in cancelled.stderr
+        for command in ("resume", "runs delete"):
+            done = dataflow(*command.split(), run["run"])
+            assert done.returncode == 1
+            assert f"run {run['run']}: " in done.stderr
+        Path("there").touch()
+        out, _ = process.communicate()
+    assert (process.returncode, out) == (0, "word: AHOI\nother: 1\n")

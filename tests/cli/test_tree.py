@@ -1,24 +1,71 @@
+"""The progress of a run: lines, and the live tree on a terminal of its own."""
+
 from __future__ import annotations
 
+import os
 import re
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dataflow import Flow
 from dataflow.cli import main
-from dataflow.cli.board import Row
+from dataflow.cli.board import Board, Row
+from dataflow.cli.lines import Lines
 from dataflow.cli.tree import Tree, describe
-from dataflow.core.events import EventKind
+from dataflow.core.events import Event, EventKind
 from dataflow.core.states import NodeState
 from dataflow.durable.journal_view import Past, PastFiring
 from dataflow.stores import Store
 from tests.cli import examples
 from tests.cli.conftest import Window
-from tests.cli.processes import EXAMPLES
-from tests.cli.test_board import START, Story
+from tests.cli.processes import EXAMPLES, Terminal
 from tests.support.source import home_of
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Story:
+    """Tells a board what happens, one event a second."""
+
+    def __init__(self, flow: Flow | None = None) -> None:
+        self.board = Board(flow.compile() if flow is not None else None)
+        self._seconds: Iterator[int] = count()
+
+    def tell(self, kind: EventKind, path: str, **data: Any) -> Story:
+        number = next(self._seconds)
+        self.board.apply(Event(number, START + timedelta(seconds=number), "run", kind, path, data))
+        return self
+
+    def start(self, path: str, type: str = "node") -> Story:
+        return self.tell(EventKind.NODE_STARTED, path, type=type)
+
+    def end(self, path: str, state: str = "done") -> Story:
+        return self.tell(EventKind.NODE_FINISHED, path, state=state)
+
+
+def test_what_failed_runs_or_ended_last_is_chosen_first_with_what_it_stands_in() -> None:
+    story = Story(examples.rounds)
+    assert [row.key for row in story.board.select(2)] == ["split", "refine"]
+    story.start("split").end("split").start("refine", "loop").start("refine[0]/join")
+    assert [row.key for row in story.board.select(2)] == ["refine", "refine/join"]
+    story.end("refine[0]/join", "failed").start("refine[0]/count")
+    assert [row.key for row in story.board.select(3)] == ["refine", "refine/join", "refine/count"]
+    assert [row.key for row in story.board.select(4)] == ["split", "refine", "refine/join", "refine/count"]
+
+
+def test_only_what_ended_lately_is_remembered() -> None:
+    story = Story()
+    for number in range(150):
+        story.end(f"n{number}")
+    assert list(story.board.recent) == [f"n{number}" for number in range(50, 150)]
+    assert len(story.board.select(10)) == 10
 
 
 def told(story: Story) -> list[str]:
@@ -151,3 +198,118 @@ def test_what_was_settled_and_is_to_be_computed_again_waits() -> None:
     assert told(story)[row] == "done"
     story.tell(EventKind.RUN_RESUMED, "", forgotten=["shout"])
     assert told(story)[row] == "waiting"
+
+
+class Log:
+    """Lines of a run in which each event takes half a second."""
+
+    def __init__(self, capture: pytest.CaptureFixture[str], own: Collection[str] | None = None) -> None:
+        self.lines = Lines(own=own)
+        self._capture = capture
+        self._number = 0
+
+    def tell(self, kind: EventKind, path: str, **data: Any) -> Log:
+        self._number += 1
+        self.lines.see(
+            Event(self._number, START + timedelta(seconds=self._number / 2), "run", kind, path, data)
+        )
+        return self
+
+    def start(self, path: str) -> Log:
+        return self.tell(EventKind.NODE_STARTED, path, type="node")
+
+    def end(self, path: str, state: str = "done", **data: Any) -> Log:
+        return self.tell(EventKind.NODE_FINISHED, path, state=state, **data)
+
+    def read(self) -> list[list[str]]:
+        return [line.split("  ") for line in self._capture.readouterr().err.splitlines()]
+
+
+@pytest.fixture
+def log(capsys: pytest.CaptureFixture[str]) -> Log:
+    return Log(capsys)
+
+
+def test_a_node_that_ended_has_a_line_with_its_path_and_time(log: Log) -> None:
+    log.start("l[0]/a").start("b")
+    assert log.lines.running() == ["l[0]/a", "b"]
+    assert log.end("l[0]/a").end("b", "failed").read() == [
+        ["done", "", "", " l[0]/a", "1.0 s"],
+        ["failed", "", " b", "1.0 s"],
+    ]
+    assert log.lines.running() == []
+
+
+def test_a_map_has_one_line_and_one_for_each_item_that_failed(log: Log) -> None:
+    log.start("m").tell(EventKind.MAP_OPENED, "m", items=3)
+    log.start("m[0]").end("m[0]").start("m[1]").end("m[1]", "failed").end("m[2]/inner", "timed_out")
+    assert log.read() == [["failed", "", " m[1]", "0.5 s"], ["timed_out", "m[2]/inner"]]
+    assert log.end("m").read() == [["done", "", "", " m", "3 items", "3.5 s"]]
+
+
+ASK = {"prompt": "Publish it?", "schema": {"type": "boolean"}, "show": None, "expires": None}
+
+
+def test_an_ask_has_a_line_when_it_opens_while_other_things_go_on(log: Log) -> None:
+    log.start("slow").start("q").tell(EventKind.ASK_OPENED, "q", **ASK)
+    assert log.lines.running() == ["slow"]
+    log.tell(EventKind.ASK_OPENED, "q", **ASK).end("slow")
+    assert log.read() == [["open", "q", "bool", "Publish it?"], ["done", "", "", " slow", "2.0 s"]]
+    assert log.lines.asked == {"q"}
+
+
+def test_a_terminal_shows_a_tree_then_the_outputs_then_how_it_ended() -> None:
+    with Terminal("run", f"{EXAMPLES}:rounds") as terminal:
+        assert terminal.end() == 0
+        screen = terminal.screen
+    head, *rows, text, title, last = screen.lines
+    assert head.startswith("rounds  ")
+    assert "2 rounds, done" in rows[1]
+    assert [row.split()[0] for row in rows] == ["split", "refine", "split_2", "shout", "join", "count"]
+    assert "8/8 done" in rows[3]
+    assert (text, title) == ("text: AN OX A FOX", "title: words")
+    assert last.startswith("completed in ")
+    assert screen.cursor
+
+
+def test_a_narrow_low_terminal_without_colour_is_enough() -> None:
+    environ = {"NO_COLOR": "1", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
+    with Terminal("run", f"{EXAMPLES}:wide", "--json", rows=8, columns=30, **environ) as terminal:
+        assert terminal.end() == 0
+        tree = terminal.raw.partition("{")[0]
+    frames = tree.split("\x1b[2K\x1b[1A")
+    assert max(frame.count("\n") for frame in frames) <= 8
+    assert "\x1b[3" not in tree
+    assert "wide" in tree
+    assert "more: " in tree
+
+
+def test_ctrl_c_cancels_and_leaves_the_terminal_as_it_was() -> None:
+    with Terminal("run", f"{EXAMPLES}:waits") as terminal:
+        terminal.read_until("begun")
+        terminal.read_until("running")
+        os.kill(terminal.process.pid, signal.SIGINT)
+        assert terminal.end() == 130
+        screen = terminal.screen
+    assert screen.lines[-1] == "cancelled"
+    assert "cancelled" in screen.lines[-2]
+    assert screen.cursor
+    assert "Traceback" not in terminal.raw
+
+
+def test_a_second_ctrl_c_shows_the_cursor_again() -> None:
+    with Terminal("run", f"{EXAMPLES}:swallows", "--no-store") as terminal:
+        terminal.read_until("begun")
+        os.kill(terminal.process.pid, signal.SIGINT)
+        terminal.read_until("swallowed")
+        os.kill(terminal.process.pid, signal.SIGINT)
+        assert terminal.end() == 130
+        assert terminal.raw.endswith("cancelled: ended at once, without waiting for swallow\r\n")
+        assert terminal.screen.cursor
+
+
+def test_events_on_a_terminal_are_not_drawn_over() -> None:
+    with Terminal("run", f"{EXAMPLES}:greet", "Ada", "--events") as terminal:
+        assert terminal.end() == 0
+    assert "\x1b" not in terminal.raw
+    assert '"node_finished"' in terminal.raw

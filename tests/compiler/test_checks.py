@@ -249,7 +249,7 @@ SURE: list[tuple[str, Callable[[Flow], Any], bool]] = [
     ("a collected list", lambda f: collect(f.add(whole, n=each(f.input("xs", list[int]))).out), True),
     (
         "a collected list of what may not be",
-        lambda f: collect(f.add(whole, n=each(maybe_list(f))).out),
+        lambda f: collect(f.add(whole, n=each(f.when([1], bool).yes)).out),
         False,
     ),
     ("the final value of a loop", in_a_loop("final"), True),
@@ -260,10 +260,6 @@ SURE: list[tuple[str, Callable[[Flow], Any], bool]] = [
     ("all values of a while loop", in_a_loop("while all"), True),
     ("the last value of a loop whose failure is wired", in_a_loop("handled"), False),
 ]
-
-
-def maybe_list(flow: Flow) -> Any:
-    return flow.when([1], bool).yes
 
 
 def test_two_sure_edges_on_a_port_for_one_value_are_refused() -> None:

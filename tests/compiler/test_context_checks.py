@@ -66,7 +66,6 @@ def into_chat(f: Flow, *sources: Any) -> None:
 
 
 def both(f: Flow, main: Any, one: Any, other: Any, function: Any = quiet) -> None:
-    """Wire two contexts into one port, whose nodes read these two texts."""
     into_chat(f, f.add(named("a", function), main, one).out, f.add(named("b", function), main, other).out)
 
 
@@ -79,8 +78,6 @@ Wire = Callable[[Flow, Any, Any], object]
 
 
 def exits(yes: str, no: str, function: Any = quiet) -> Wire:
-    """Wire two contexts behind exits of one branch."""
-
     def wire(f: Flow, main: Any, text: Any) -> None:
         branch = f.when(text, bool)
         both(f, main, getattr(branch, yes), getattr(branch, no), function)
@@ -89,8 +86,6 @@ def exits(yes: str, no: str, function: Any = quiet) -> Wire:
 
 
 def forked(one: str, other: str) -> Wire:
-    """Wire two contexts behind exits of a raw node."""
-
     def wire(f: Flow, main: Any, text: Any) -> None:
         fork = f.add(forks)
         both(f, main, getattr(fork.out, one), getattr(fork.out, other))

@@ -13,7 +13,7 @@ from dataflow import SKIP, ExecutionContext, Flow, Maybe, collect, each, merge, 
 from tests.behaviour.nodes import add, ident, inc, square, tallying, total
 from tests.compiler import typed_nodes as typed
 from tests.support.codes import codes, found_of
-from tests.support.edges import every
+from tests.support.quick_nodes import every
 
 
 async def is_big(n: int) -> bool:
@@ -76,7 +76,6 @@ def looping(source: str = "below", **options: Any) -> Flow:
 
 
 def through(function: Any) -> Flow:
-    """Feed back the value of another node, too."""
     f = looping()
     f.add(function)
     f.connect("below", f"{function.__name__}.x")
@@ -128,7 +127,6 @@ async def test_a_port_in_a_loop_can_be_pulled() -> None:
 
 
 def counting() -> tuple[Flow, Any]:
-    """Count up to five, round by round; return the flow and the port that a round counts with."""
     f = Flow("counting")
     f.input("n", int)
     step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
@@ -137,7 +135,6 @@ def counting() -> tuple[Flow, Any]:
 
 
 def come_back(f: Flow, x: Any) -> None:
-    """Close the loop with what is below five."""
     f.add(below, x=x)
     f.connect("below", "inc.x", feedback=True)
 

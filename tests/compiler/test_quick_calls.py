@@ -14,7 +14,6 @@ Wire = Callable[[Flow], object]
 
 
 def placed(function: Any, *values: object, **inputs: object) -> Wire:
-    """Place one node, named it."""
     return lambda f: f.add(_named(function), *values, **inputs)
 
 
@@ -23,7 +22,6 @@ def _named(function: Any) -> Any:
 
 
 def behind(function: Any, **more: Any) -> Wire:
-    """Place a node, named it, behind one that gives anything."""
     return lambda f: f.add(_named(function), x=f.add(q.anything, x=1).out, **more)
 
 
@@ -112,7 +110,6 @@ def test_the_returned_value_of_most_nodes_is_the_value_of_the_only_port() -> Non
 
 
 def arguments(plan: ScopePlan, id: str, values: dict[str, object]) -> list[object]:
-    """Return what a node is called with, if these nodes gave these values."""
     slots = list(plan.initial)
     for name, value in values.items():
         slots[q.node_in(plan, name).outputs["out"]] = value

@@ -98,18 +98,13 @@ class TestOrder:
 
     async def test_those_of_a_pause_do(self) -> None:
         store = Store.memory()
-        paused = await opening_early_first(store).run()
+        with Flow("two") as flow:  # the second of its asks opens first
+            flow.ask(int, "Late?", show=flow.add(wait).out, name="late")
+            flow.ask(int, "Early?", name="early")
+        paused = await flow.using(store=store).run()
         told = json.loads([*store.records(paused.run_id)][-1].data)
         assert told["asks"] == ["late", "early"]
 
 
 async def wait() -> None:
     await checkpoint()
-
-
-def opening_early_first(store: Store) -> Flow:
-    """Wire two asks of which the second opens first."""
-    with Flow("two") as flow:
-        flow.ask(int, "Late?", show=flow.add(wait).out, name="late")
-        flow.ask(int, "Early?", name="early")
-    return flow.using(store=store)

@@ -43,7 +43,6 @@ def one(_: Message) -> int:
 
 
 def sent(context: ExecutionContext, of: list[Message]) -> list[int]:
-    """List the places in a history of what is sent."""
     return [next(place for place, one in enumerate(of) if one is message) for message in context.messages]
 
 
@@ -149,7 +148,6 @@ def messages(roles: list[Any]) -> list[Message]:
 
 
 def same(found: ExecutionContext, expected: list[Message]) -> bool:
-    """Tell whether these are the very messages, not only equal ones."""
     return [id(message) for message in found.message_history] == [id(message) for message in expected]
 
 

@@ -1,18 +1,19 @@
-"""What a run reports, in order, to whoever listens, and what a node warns of (S19)."""
+"""What a run reports, in order, to whoever listens (S19), and blocking calls in threads of our own."""
 
 from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Awaitable, Callable
+import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anyio
 import pytest
 
-from dataflow import Event, EventKind, Flow, Store, node, this_firing
+from dataflow import Event, EventKind, Flow, Store, node, this_firing, threaded
 from dataflow.core.events import Reporter, Stream
+from dataflow.core.threads import call_in_thread
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -67,23 +68,17 @@ async def test_a_cancelled_reader_loses_nothing() -> None:
     assert (await anext(stream)).seq == 1
 
 
-def without_end(counts: Callable[[int], Awaitable[int]]) -> Flow:
-    """Wire a node called `counts` whose result comes back to it, round after round."""
-    f = Flow()
-    f.input("x", int)
-    f.add(counts)  # type: ignore[call-arg]  # `connect` wires the port
-    f.connect("$in.x", "counts.x")
-    f.connect("counts", "counts.x", feedback=True, limit=None)
-    return f
-
-
 async def test_a_listener_to_nodes_that_never_wait_is_cancelled_from_around() -> None:
     async def counts(x: int) -> int:
         assert x < 20_000, "the run should have been cancelled"
         this_firing().emit(x)
         return x + 1
 
-    f = without_end(counts)
+    f = Flow()
+    f.input("x", int)
+    f.add(counts)  # type: ignore[call-arg]  # `connect` wires the port
+    f.connect("$in.x", "counts.x")
+    f.connect("counts", "counts.x", feedback=True, limit=None)
     port: Any = "counts"
     with anyio.CancelScope() as of_events:
         async with f.start(x=0) as run:
@@ -130,3 +125,43 @@ async def test_outside_of_a_run_the_log_has_it(caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.WARNING, "dataflow.current"):
         await warns("one is odd")
     assert [record.getMessage() for record in caplog.records] == ["one is odd (odd)"] * 2
+
+
+def add(a: int, b: int = 1, *, c: int = 0) -> int:
+    return a + b + c
+
+
+def test_a_loop_that_ended_does_not_disturb_the_thread() -> None:
+    release, raised = threading.Event(), threading.Event()
+    threads: list[threading.Thread] = []
+
+    def blocking() -> None:
+        threads.append(threading.current_thread())
+        raised.set()
+        release.wait()
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(call_in_thread, blocking)
+            await call_in_thread(raised.wait)
+            group.cancel_scope.cancel()
+
+    for backend in ("asyncio", "trio"):
+        release.clear()
+        raised.clear()
+        anyio.run(main, backend=backend)
+        release.set()
+    for thread in threads:
+        thread.join()
+    assert len(threads) == 2
+
+
+@threaded
+def where(a: int, *, b: str = "x") -> str:
+    return f"{a}{b} {threading.current_thread().name} {this_firing().path}"
+
+
+async def test_a_threaded_node_runs_in_a_thread_and_knows_its_firing() -> None:
+    with Flow() as flow:
+        flow.output("text", flow.add(where, 1, b="y").out)
+    assert (await flow.run())["text"] == "1y dataflow where where"

@@ -150,8 +150,6 @@ class Leaf(BaseModel):
 
 
 def other_leaf() -> Any:
-    """Make another class of the same name."""
-
     class Leaf(BaseModel):
         text: str
 

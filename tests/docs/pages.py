@@ -31,16 +31,12 @@ UNLESS_INSTALLED: Final = "<!-- unless: installed -->\n"
 
 
 class Writing(Enum):
-    """What the reader does with a file."""
-
     NEW = ">"
     AT_THE_END = ">>"
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """Where the reader writes a block to."""
-
     name: str
     writing: Writing
 
@@ -63,8 +59,9 @@ def blocks_of(page: str) -> list[Block]:
     for match in FENCE.finditer(page):
         language, text = match.groups()
         file = _file_of(page[: match.start()])
-        if language == "text" and found and _prints(found[-1]) and file is None:
-            found[-1] = replace(found[-1], shows=text)
+        last = found[-1] if found and found[-1].language in ("python", "sh") else None
+        if last and not last.file and last.shows is None and language == "text" and file is None:
+            found[-1] = replace(last, shows=text)
         else:
             line = page.count("\n", 0, match.start()) + 2
             installs = page.endswith(UNLESS_INSTALLED, 0, match.start())
@@ -80,17 +77,12 @@ def _file_of(before: str) -> File | None:
 
 
 def write_files(page: str, folder: Path) -> None:
-    """Write the files that a page tells its reader to write."""
     for block in blocks_of(page):
         if block.file is not None:
             path = folder / block.file.name
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("w" if block.file.writing is Writing.NEW else "a", encoding="utf-8") as file:
                 file.write(block.text)
-
-
-def _prints(block: Block) -> bool:
-    return block.language in ("python", "sh") and block.file is None and block.shows is None
 
 
 SEPARATOR: Final = "<<< end of a block >>>"

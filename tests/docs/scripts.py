@@ -21,7 +21,6 @@ SCRIPTS: Final = {
 
 
 def made_script(page: Path) -> str:
-    """Make the script of a page's commands."""
     return script_of(page.read_text(encoding="utf-8"), page.name)
 
 

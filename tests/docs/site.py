@@ -33,7 +33,6 @@ ENTRY: Final = re.compile(r"^- \[(.+)\]\((.+\.(?:md|html))\): (.+)$", re.MULTILI
 
 
 def navigation() -> list[str]:
-    """List the pages of the navigation of mkdocs.yml, in order."""
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     return list(_pages_in(settings["nav"]))
 
@@ -51,12 +50,10 @@ def _pages_in(part: Any) -> Iterator[str]:
 
 
 def told_files() -> list[str]:
-    """List the files of the site that llms.txt links to, in order."""
     return [page for _, page, _ in ENTRY.findall(LLMS.read_text(encoding="utf-8"))]
 
 
 def html_of(page: str) -> str:
-    """Name the file that a page becomes in the site."""
     path = Path(page)
     if path.stem in ("index", "README"):
         return str(path.parent / "index.html")
@@ -64,8 +61,6 @@ def html_of(page: str) -> str:
 
 
 class Assets(HTMLParser):
-    """Collects what a page loads when it is opened."""
-
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
@@ -79,7 +74,6 @@ class Assets(HTMLParser):
 
 
 def assets_of(file: Path) -> list[str]:
-    """List the addresses that a file of the site loads."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".css":
         return re.findall(r"(?:url\(|@import\s+)[\"']?([^\"')]+)", text)

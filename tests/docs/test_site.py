@@ -56,7 +56,6 @@ def test_lists_and_tables_begin_after_an_empty_line() -> None:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """Make a site with an empty page for each page of the navigation."""
     for file in (*map(html_of, navigation()), *told_files(), LLMS.name):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()

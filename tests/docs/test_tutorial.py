@@ -1,12 +1,13 @@
-"""The tutorial: its script is the commands of its page, and they print what the page shows."""
+"""The tutorial and the notebooks: what they run prints what they show."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -29,7 +30,6 @@ START: Final = f"{STEADY}; import sys; from dataflow.cli import main; sys.exit(m
 
 @pytest.fixture
 def path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Make a search path on which `dataflow` and `python` are those that run the tests."""
     folder = tmp_path_factory.mktemp("bin")
     for name, arguments in (("dataflow", f"-P -c '{START}'"), ("python", "")):
         command = folder / name
@@ -77,3 +77,30 @@ def test_the_commands_of_another_page_print_what_it_shows(name: str, tmp_path: P
     work = tmp_path / "work"
     work.mkdir()
     run(script, work, path)
+
+
+NOTEBOOKS: Final = sorted((DOCS / "examples").glob("*.ipynb"))
+PATIENCE: Final = 300  # seconds a cell, and until the kernel is there
+
+
+def shown_by(notebook: Any) -> list[tuple[str, list[str]]]:
+    return [
+        (cell.source, [output.get("text") or output["data"]["text/plain"] for output in cell.outputs])
+        for cell in notebook.cells
+        if cell.cell_type == "code" and cell.outputs
+    ]
+
+
+@pytest.mark.timeout(900)  # a kernel is started
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_notebook_prints_what_it_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
+    for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    kept: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]  # it has no types
+    executed = deepcopy(kept)
+    NotebookClient(executed, timeout=PATIENCE, startup_timeout=PATIENCE).execute()
+    assert shown_by(kept)
+    assert shown_by(executed) == shown_by(kept)

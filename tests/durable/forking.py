@@ -18,7 +18,6 @@ __all__ = ["Forks", "forks", "order_in"]
 
 
 def order_in(folder: Path, flow: str, **more: Any) -> Order:
-    """Make an order whose files are in a folder."""
     store, reply, calls = (str(folder / name) for name in ("store", "reply", "calls"))
     return Order(flow, store, reply, calls=calls, **more)
 
@@ -53,7 +52,6 @@ class Forks:
 
 @contextmanager
 def forks() -> Iterator[Forks]:
-    """Start the process that forks; it ends with the block."""
     command = [sys.executable, "-m", "tests.durable.serving"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(

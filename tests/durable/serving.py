@@ -84,7 +84,6 @@ def die() -> None:
 
 
 async def execute(flow: Flow, order: Order) -> dict[str, Any]:
-    """Run a flow, or go on with a run, to its end."""
     if order.changes is not None:
         result = await flow.fork(order.run, changes=order.changes)
     else:
@@ -96,7 +95,6 @@ async def execute(flow: Flow, order: Order) -> dict[str, Any]:
 
 
 def obey(order: Order, made: Flow) -> None:
-    """Be the fork."""
     store = Mortal(order.store)
     store.order = order
     os.environ["CALLS"] = order.calls

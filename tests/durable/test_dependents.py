@@ -22,7 +22,6 @@ Wire = Callable[[Flow], object]
 
 
 def at(f: Flow, name: str, x: Any = 1, y: Any = None) -> Any:
-    """Place a node of one or two inputs and return its port."""
     placed = node(name=name)(inc if y is None else add)
     return f.add(placed, **({"x": x} if y is None else {"x": x, "y": y})).out
 
@@ -46,7 +45,6 @@ def lazy(f: Flow) -> None:
 
 
 def looping(f: Flow) -> None:
-    """Carry two values, of which one is tested; a node beside them reads neither."""
     first, around = at(f, "first"), at(f, "around")
     with f.loop(name="loop", limit=3) as loop:
         one, other = loop.carry(first), loop.carry(0)
@@ -81,7 +79,6 @@ def nesting(f: Flow) -> None:
 
 
 def deep(f: Flow) -> None:
-    """Read a node outside from a loop in a map, and what comes of it outside again."""
     around = at(f, "around")
     a = at(f, "a", each(f.input("xs", list[int])))
     with f.loop(name="loop", limit=2) as loop:
@@ -129,7 +126,6 @@ def test_these_depend_on_it() -> None:
 
 
 def salted(block: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Go through the nodes whose values a salt in their config changes."""
     for id, placed in block.get("nodes", {}).items():
         if "salt" in placed.get("config", {}):
             yield id, placed
@@ -139,7 +135,6 @@ def salted(block: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[
 
 
 async def values_of(flow: Flow, inputs: dict[str, Any]) -> dict[str, str]:
-    """Run a flow and tell what each firing that was done gave."""
     found = {}
     try:
         async with flow.start(**inputs) as run:

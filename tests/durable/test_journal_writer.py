@@ -24,8 +24,6 @@ from tests.support.stored_runs import add, asking, kinds_of, one_ask
 
 
 def raw(output: Callable[[], NodeOutput], **ports: object) -> Node[..., Any]:
-    """Make a raw node that gives an output."""
-
     async def give() -> NodeOutput:
         return output()
 

@@ -1,23 +1,224 @@
-"""A run whose process is killed, again and again, comes to the same as one left alone (S11.3, S12.2)."""
+"""Runs and forks whose process is killed, again and again, come to the same as others (S11.3, S12.2)."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
+import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
+from dataflow import (
+    ExecutionContext,
+    Failure,
+    Flow,
+    Message,
+    Node,
+    collect,
+    each,
+    merge,
+    merge_contexts,
+    node,
+    race,
+    this_firing,
+)
 from dataflow.core.events import EventKind
 from dataflow.stores import Record, Store
 from tests.durable.forking import Forks, forks, order_in
-from tests.durable.killed_flow import ANSWERS, EFFECTS
-from tests.properties.diary import Diary
+from tests.durable.serving import Order
 from tests.properties.effort import EFFORT, in_part
+from tests.properties.ledger import Diary
+
+__all__ = ["ANSWERS", "CALLS", "EFFECTS", "made"]
+
+#: In which file it is told, by the variable of the environment that names it.
+CALLS: Final = "CALLS"
+ANSWERS: Final = {"ask": 7, "sub/confirm": 1}
+#: The paths of nodes with an effect.
+EFFECTS: Final = ("pay", "thank")
+
+
+class BrokenError(Exception):
+    """What the nodes raise."""
+
+
+def called() -> None:
+    """Write down which firing is called, in one step, so that it stands even if the process is killed."""
+    firing = this_firing()
+    line = f"{firing.path} {firing.attempt}\n".encode()
+    descriptor = os.open(Path(os.environ[CALLS]), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(descriptor, line)
+    finally:
+        os.close(descriptor)
+
+
+async def begin() -> int:
+    called()
+    return 1
+
+
+async def grow(number: int) -> int:
+    called()
+    return number * 3
+
+
+async def kept_number(number: int) -> int:
+    called()
+    return number
+
+
+async def noted(number: int) -> ExecutionContext:
+    called()
+    return ExecutionContext(str(number)).append(Message("user", str(number)))
+
+
+async def length(context: ExecutionContext) -> int:
+    called()
+    return len(context.message_history)
+
+
+def joined(contexts: list[ExecutionContext]) -> ExecutionContext:
+    first, second = contexts
+    return first.append(*second.message_history)
+
+
+def is_big(number: int) -> bool:
+    return number > 1_000
+
+
+def is_even(number: int) -> bool:
+    return number % 2 == 0
+
+
+async def listed(number: int) -> list[int]:
+    called()
+    return list(range(number, number + 3))
+
+
+async def square(number: int) -> int:
+    called()
+    await checkpoint()
+    return number * number
+
+
+async def added(numbers: list[int]) -> int:
+    called()
+    return sum(numbers)
+
+
+async def halved(number: int) -> int:
+    called()
+    return number // 2
+
+
+async def plus(left: int, right: int) -> int:
+    called()
+    return left + right
+
+
+async def one_after(number: int) -> int:
+    called()
+    return 1
+
+
+def guarded() -> Node[..., int]:
+    """Make a node that has no fingerprint, since its closure holds what has no digest."""
+    lock = Lock()
+
+    async def locked(number: int) -> int:
+        called()
+        with lock:
+            return number
+
+    return node(name="locked")(locked)
+
+
+async def unsteady(number: int) -> int:
+    called()
+    if this_firing().attempt == 1:
+        raise BrokenError("not yet")
+    return number + 1
+
+
+async def broken(number: int) -> int:
+    called()
+    raise BrokenError(str(number))
+
+
+async def told(failure: Failure) -> str:
+    called()
+    return f"{failure.node}: {failure.message}"
+
+
+async def quick(number: int) -> str:
+    called()
+    return f"quick {number}"
+
+
+async def endless(number: int) -> str:
+    called()
+    await anyio.sleep_forever()
+    return str(number)
+
+
+async def pay(amount: int) -> str:
+    called()
+    return f"paid {amount}"
+
+
+async def thank(paid: str) -> str:
+    called()
+    await checkpoint()
+    return f"{paid}, thanks"
+
+
+def made() -> Flow:
+    with Flow("sub") as sub:
+        number = sub.input("number", int)
+        confirmed = sub.ask(int, "sure?", show=number, name="confirm")
+        sub.output("sum", sub.add(plus, left=number, right=confirmed.out).out)
+    with Flow("killed") as flow:
+        start = flow.add(begin)
+        with flow.loop(name="rounds", limit=3) as rounds:
+            carried = rounds.carry(start.out)
+            grown = flow.add(grow, number=carried.out)
+            rounds.until(grown.out, is_big)
+            carried.next(flow.add(kept_number, number=grown.out).out)  # the test settles before it
+            last = rounds.result(grown.out)
+        items = flow.add(listed, number=last)
+        squares = flow.add(node(square).with_(memo="store"), number=each(items.out))
+        total = flow.add(added, numbers=collect(squares.out))
+        parity = flow.when(total.out, is_even)
+        half = flow.add(halved, number=parity.yes)
+        asked = flow.ask(int, "how many?", show=total.out)
+        paid = flow.add(node(pay).with_(effect=True), amount=flow.add(sub, number=asked.out).out.sum)
+        flow.output("thanks", flow.add(node(thank).with_(effect=True), paid=paid.out).out)
+        kept = node(plus).with_(memo="store")
+        before = flow.add(kept.with_(name="before"), left=total.out, right=1)
+        after = flow.add(
+            kept.with_(name="after"), left=total.out, right=flow.add(one_after, number=before.out).out
+        )
+        flow.output("same", flow.add(guarded().with_(memo="store"), number=after.out).out)
+        flow.output("half", merge(half.out, parity.no))
+        flow.output("steady", flow.add(node(unsteady).with_(retries=1), number=start.out).out)
+        failed = flow.add(node(broken).with_(on_error="route"), number=start.out)
+        flow.output("told", flow.add(told, failure=failed.error).out)
+        notes = [flow.add(node(noted).with_(name=name), number=start.out).out for name in ("one", "two")]
+        flow.output("length", flow.add(length, context=merge_contexts(*notes, how=joined)).out)
+        hurry = flow.ask(str, "now?", show=start.out, name="hurry")  # nobody is as quick as `quick`
+        lasting = flow.add(endless, number=start.out)
+        flow.output("first", race(hurry.out, lasting.out, flow.add(quick, number=start.out).out))
+    return flow
+
 
 #: A process dies at a record, and the next that goes on with the run so many records later.
 APART: Final = 7
@@ -52,7 +253,7 @@ class Life:
 
     def __post_init__(self) -> None:
         self.folder.mkdir()
-        self.order = order_in(self.folder, "tests.durable.killed_flow:made", answers=ANSWERS)
+        self.order = order_in(self.folder, "tests.durable.test_kill:made", answers=ANSWERS)
         self.store = Store.sqlite(self.order.store)
 
     @property
@@ -79,7 +280,6 @@ class Life:
         return False
 
     def _look(self) -> None:
-        """Look at what a process has left behind."""
         journal, calls = self.journal(), Counter(path for path, _ in self.calls())
         diary = Diary.of(journal)
         self.deaths.append(journal[-1].kind if journal else "")
@@ -154,3 +354,61 @@ def test_a_run_that_is_killed_again_and_again_comes_to_the_same(tmp_path: Path) 
                 life.live()
             deaths += life.ended()
     assert len(deaths) >= in_part(200, min(1, EFFORT))
+
+
+CHANGES: Final = {"ask": 20}
+FORKED: Final = {**OUTPUTS, "thanks": "'paid 21, thanks'"}
+#: What depends on the answer that is changed, and may run more than once.
+REACHED: Final = {"sub/plus", "pay", "thank"}
+
+
+def calls(order: Order) -> Counter[str]:
+    return Counter(line.split()[0] for line in Path(order.calls).read_text().splitlines())
+
+
+class Forking:
+    """A run that is forked again and again, by processes of which each is killed at another record."""
+
+    def __init__(self, folder: Path, forked: Forks) -> None:
+        self._forked = forked
+        self._first = order_in(folder, "tests.durable.test_kill:made", answers=ANSWERS)
+        self.store = Store.sqlite(self._first.store)
+        reply = forked.obey(self._first)
+        assert reply is not None
+        assert reply["outputs"] == OUTPUTS
+        self.source: str = reply["run"]
+        self.deaths = 0
+
+    def fork(self, **death: Any) -> str:
+        """Fork the run, and go on with what a killed process has left; return the fork."""
+        known, before = {run.id for run in self.store.runs()}, calls(self._first)
+        order = replace(self._first, run=self.source, changes=CHANGES, **death)
+        reply = self._forked.obey(order)
+        if reply is None:
+            self.deaths += 1
+            left = [run.id for run in self.store.runs() if run.id not in known]
+            written = [run for run in left if list(self.store.records(run))]
+            if written and self.store.find(written[0]).status == "completed":
+                return written[0]
+            again = replace(self._first, run=written[0]) if written else replace(order, at=0)
+            reply = self._forked.obey(again)
+        assert reply is not None
+        assert reply["outputs"] == FORKED
+        assert set(calls(self._first) - before) == REACHED
+        assert Diary.of(self.store.records(reply["run"])).status == "completed"
+        return str(reply["run"])
+
+
+@pytest.mark.timeout(900)  # many processes, one after the other
+def test_a_fork_that_is_killed_at_any_record_comes_to_the_same(tmp_path: Path) -> None:
+    with forks() as forked:
+        forking = Forking(tmp_path, forked)
+        journal = list(forking.store.records(forking.source))
+        kinds = [record.kind for record in forking.store.records(forking.fork())]
+        taken = kinds.index("run_resumed")  # so many records are written at once
+        moments = range(taken, len(kinds) + 1, STEP)
+        for at in moments:
+            for before in (False, True):
+                forking.fork(at=at, before=before)
+        assert forking.deaths >= 2 * (len(moments) - 1)
+        assert list(forking.store.records(forking.source)) == journal

@@ -2,32 +2,122 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import hashlib
+import json
 import logging
+import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote
 
 import pytest
 
-from dataflow import Secret, SecretFilter
+from dataflow import Flow, Secret, SecretFilter, collect, each, node
 from dataflow.stores import Store
-from tests.durable.stored_flows import (
-    SECRET,
-    big_flow,
-    in_a_new_process,
-    keyed_flow,
-    secret_flow,
-)
 from tests.support.known_secrets import forgetting
+from tests.support.stored_runs import asking
+
+SECRET: Final = "TOKEN"
+ROOT: Final = Path(__file__).parents[2]
+
+
+def secret_flow() -> Flow:
+    @node(on_error="skip")
+    async def fail(token: Secret) -> str:
+        raise LookupError(f"no entry for {token.reveal()}")
+
+    async def give(token: Secret) -> dict[str, Any]:
+        value = token.reveal()
+        logging.getLogger("tests.durable.test_stored_runs").warning("sending %s", value)
+        url = f"https://example.org/?token={quote(value)}"
+        return {
+            "plain": value, "url": url, value: "as a key", "json": json.dumps({"t": value}),
+            "utf8": json.dumps({"t": value}, ensure_ascii=False), "bytes": value.encode(),
+            "base64": base64.b64encode(value.encode()).decode(),
+            "header": {"Authorization": f"Bearer {value}"},
+        }  # fmt: skip
+
+    async def check(x: dict[str, Any], go: bool, token: Secret) -> str:
+        value = token.reveal()
+        assert x["plain"] == value
+        assert x[value] == "as a key"
+        assert json.loads(x["json"]) == json.loads(x["utf8"]) == {"t": value}
+        assert x["url"].endswith(quote(value))
+        assert x["bytes"] == value.encode() == base64.b64decode(x["base64"])
+        assert x["header"]["Authorization"] == f"Bearer {value}"
+        return "all came back"
+
+    with Flow("secrets") as f:
+        token = f.input("token", Secret)
+        given = f.add(give, token=token)
+        f.add(fail, token=token)
+        asked = f.add(asking(bool), show=given.out)
+        f.output("o", f.add(check, x=given.out, go=asked.out, token=token).out)
+    return f
+
+
+def keyed_flow() -> Flow:
+    async def entries(token: Secret) -> list[str]:
+        return [token.reveal(), "other"]
+
+    async def length(text: str, go: bool) -> int:
+        return len(text)
+
+    async def total(lengths: list[int]) -> int:
+        return sum(lengths)
+
+    with Flow("keyed") as f:
+        listed = f.add(entries, token=f.input("token", Secret)).out
+        items = f.add(length, text=each(listed, key=str), go=f.add(asking(bool)).out)
+        f.output("o", f.add(total, lengths=collect(items.out)).out)
+    return f
+
+
+def big_flow() -> Flow:
+    async def big() -> bytes:
+        return bytes(range(256)) * 40_000
+
+    async def odd() -> str:
+        return "a\ud800b é🙂"
+
+    async def look(data: bytes, again: bytes, text: str, go: bool) -> list[str]:
+        assert data == again
+        return [hashlib.sha256(data).hexdigest(), str(len(data)), ascii(text)]
+
+    with Flow("big") as f:
+        data = f.add(big).out
+        asked = f.add(asking(bool), show=data)
+        f.output("o", f.add(look, data=data, again=data, text=f.add(odd).out, go=asked.out).out)
+    return f
+
+
+def in_a_new_process(code: str, *arguments: str, **environment: str) -> Any:
+    known = {name: value for name, value in os.environ.items() if name != SECRET}
+    path = os.pathsep.join([str(ROOT), str(ROOT / "nodes")])
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8=0", "-c", code, *arguments],
+        check=False, capture_output=True, env={**known, "PYTHONPATH": path, **environment}, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    return json.loads(done.stdout)
+
+
+def run(awaitable: Any) -> Any:
+    return asyncio.run(awaitable)
+
 
 RESUME: Final = """
 import json, sys
 from dataflow import SecretMissing
 from dataflow.stores import Store
-from tests.durable.stored_flows import big_flow, run, secret_flow
+from tests.durable.test_stored_runs import big_flow, run, secret_flow
 flow = {"secrets": secret_flow, "big": big_flow}[sys.argv[3]]().using(store=Store.sqlite(sys.argv[1]))
 try:
     print(json.dumps(run(flow.resume(sys.argv[2], {"ask": True})).outputs["o"]))
@@ -88,7 +178,6 @@ class TestSecrets:
 
 
 def in_clear(folder: Path) -> list[str]:
-    """List the files of a folder that have a part of the secret, and where."""
     files = [file for file in folder.rglob("*") if file.is_file()]
     found = [f"{file.name}: {part}" for file in files for part in clear_parts(file.read_bytes())]
     assert files

@@ -1,11 +1,13 @@
-"""The example of a live session: what it shows is what a run gives, and it calls what a change reaches."""
+"""The examples with a live session and with agents, offline by their scripts, with a key by a provider."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Final
 
@@ -14,7 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cli.processes import Terminal
-from tests.examples.digest_properties import EXAMPLES
+from tests.examples.test_digest_flow import EXAMPLES
+from tests.nodes.agent.fake_openai import KEY, serving
+from tests.support.processes import printed_in
 
 SCRIPT: Final = EXAMPLES / "live.py"
 PROGRAM: Final = (sys.executable, "-W", "error", str(SCRIPT))
@@ -24,7 +28,6 @@ CLEAR: Final = "\x1b[H\x1b[J"
 
 
 def example() -> ModuleType:
-    """Import the example, which lies in no package."""
     spec = importlib.util.spec_from_file_location("live_example", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
@@ -60,7 +63,6 @@ def counts_in(text: str) -> list[tuple[int, int, int]]:
 
 
 def shown(**inputs: int) -> str:
-    """Return the rows of a day as a run computes them, without a session."""
     result = EXAMPLE.house.run_sync(**inputs).outputs
     return "\n".join(f"  {name:8} {result[name]}" for name in ("sun", "battery", "grid"))
 
@@ -106,3 +108,43 @@ def test_arrow_keys_turn_the_knobs_of_a_terminal() -> None:
     assert called[0] == [200]
     assert called[-1] == [2]
     assert shown(sun=65, battery=4500, price=33) in drawn[-1]
+
+
+SAVED: Final = "In 1931 the harbour froze over. The ferry was moved on sledges.\n"
+
+
+def printed(folder: Path, *command: str, answer: str = "", **variables: str) -> list[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
+    example = str(EXAMPLES / command[0])
+    return printed_in(folder, example, *command[1:], answer=answer, environment={**environment, **variables})
+
+
+def test_with_a_key_the_provider_is_asked_by_the_chat(tmp_path: Path) -> None:
+    with serving() as server:
+        lines = printed(tmp_path, "chat.py", "rain", OPENAI_API_KEY=KEY, OPENAI_API_BASE=server.url)
+    assert lines == ["Hello, there", "good: True, because: it rhymes"]
+    assert [asked["model"] for asked in server.asked] == ["gpt-5-mini", "gpt-5-mini"]
+    roles = [message["role"] for message in server.asked[1]["messages"]]
+    assert roles == ["system", "user", "assistant", "user"]
+
+
+def test_a_story_of_the_newsroom_is_saved_once_it_is_allowed(tmp_path: Path) -> None:
+    for answer in ("n\n", ""):
+        assert len(printed(tmp_path, "newsroom.py", answer=answer)) == 3
+        assert not (tmp_path / "stories").exists()
+    asked, story, claims = printed(tmp_path, "newsroom.py", answer="y\n")
+    assert asked.startswith('editor wants to call write_story with {"name": "harbour", "text": "In 1931')
+    assert story == f"Done. {SAVED.strip()}"
+    assert claims.startswith("claims: The harbour froze over in 1931.")
+    assert (tmp_path / "stories" / "harbour.md").read_text(encoding="utf-8") == SAVED
+
+
+def test_with_a_key_the_provider_gets_the_tools_of_the_newsroom(tmp_path: Path) -> None:
+    with serving() as server:
+        lines = printed(tmp_path, "newsroom.py", OPENAI_API_KEY=KEY, OPENAI_API_BASE=server.url)
+    assert lines == ["Hello, there", "claims: Hello, there"]
+    first, second = server.asked
+    tools = [tool["function"]["name"] for tool in first["tools"]]
+    assert tools == ["read_archive", "write_story", "researcher"]
+    assert "tools" not in second
+    assert [message["role"] for message in second["messages"]] == ["system", "user", "assistant", "user"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.cli.processes import COMMAND, environment, read_until, started
+from tests.cli.processes import dataflow, read_until, started
 
 EXAMPLE: Final = Path(__file__).parents[2] / "docs" / "examples" / "release.yaml"
 APPROVED: Final = 'review/ask={"decision": "approve", "note": "fine"}'
@@ -23,12 +22,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "draft.txt").write_text("News.", "utf-8")
     return tmp_path
-
-
-def dataflow(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments], check=False, encoding="utf-8", env=environment(), capture_output=True
-    )
 
 
 def run_in_the_store() -> dict[str, str]:

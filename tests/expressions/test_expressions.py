@@ -1,19 +1,19 @@
-"""Expressions and templates: what they compute, and what they refuse (S16)."""
+"""Expressions and templates: what they compute and refuse, their steps, and fields of configs (S1.7, S16)."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import pytest
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dataflow import Diagnostic
+from dataflow import Config, Diagnostic, Flow, Ports, node
 from dataflow.core.functions import NamedFunction
 from dataflow.errors import ExpressionError
 from dataflow.expressions.expression import Expression, ExpressionOf, Template, written_function
@@ -274,3 +274,124 @@ def test_an_expression_over_one_value_knows_no_other_name() -> None:
     with pytest.raises(ExpressionError, match="DF0717") as caught:
         ExpressionOf("item", "a > b or item").compiled()
     assert caught.value.diagnostics[0].available == ("item",)
+
+
+class Rule(Config):
+    holds: Expression
+    text: Template | None = None
+
+
+def operands(rule: Rule) -> Ports:
+    return Ports(inputs=dict.fromkeys(sorted(rule.holds.names), int))
+
+
+@node(ports=operands)
+async def check(rule: Rule, **values: int) -> bool:
+    return rule.holds.holds(values)
+
+
+def test_a_field_is_written_as_it_was_read() -> None:
+    config = Rule(holds=Expression("a  <  b"))
+    written = config.model_dump_json()
+    assert written == '{"holds":"a  <  b","text":null}'
+    assert Rule.model_validate_json(written, strict=True) == config
+
+
+def test_a_field_is_a_string_in_the_json_schema() -> None:
+    modes: tuple[Literal["validation", "serialization"], ...] = ("validation", "serialization")
+    for mode in modes:
+        schema = Rule.model_json_schema(mode=mode)["properties"]
+        assert schema["holds"]["type"] == "string"
+        assert schema["text"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+
+
+def test_an_invalid_expression_is_an_error_of_the_field() -> None:
+    for given, code in (
+        ({"holds": "a <"}, "DF0706 expression 'a <': "),
+        ({"holds": 3}, "DF0701 an expression or template is written as a string; found int"),
+        ({"holds": Template("a")}, "found Template"),
+        ({"holds": "a", "text": "{{ a"}, "DF0705 template '{{ a': "),
+    ):
+        with pytest.raises(ValidationError) as caught:
+            Rule.model_validate(given)
+        assert code in caught.value.errors()[0]["msg"]
+
+
+def test_an_invalid_expression_is_a_problem_of_the_flow() -> None:
+    flow = Flow()
+    flow.add(check, rule={"holds": "a <"})  # type: ignore[arg-type]  # as a document gives it
+    assert [code[:6] for code in codes(flow.check())] == ["DF0706"]
+
+
+class LyingText(str):
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 1
+
+    def __str__(self) -> str:
+        return "lie"
+
+    def lower(self) -> str:
+        return "lie"
+
+
+class LyingList(list[Any]):
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(["lie"])
+
+
+def alike(items: int) -> tuple[list[Any], list[Any]]:
+    return [0] * items + [[1]], [0] * items + [[1]]
+
+
+MANY: Final = 100_000
+ONE, OTHER = alike(MANY)
+
+
+def steps_of(source: str, **names: Any) -> int:
+    taken: list[int] = []
+    Expression(source).evaluate(names, taken.append)
+    return sum(taken)
+
+
+def test_all_work_is_counted() -> None:
+    cases: list[tuple[str, dict[str, Any], int]] = [
+        ("1 + 1", {}, len("1 + 1")),
+        ("a == b", {"a": [[0]] * MANY, "b": [[0.0]] * MANY}, 10 * MANY),
+        ("a == b", {"a": ONE, "b": OTHER}, MANY),
+        ("a == b", {"a": "a" * MANY, "b": "a" * MANY}, MANY // 10),
+        ("a < b", {"a": "a" * MANY, "b": "a" * MANY}, MANY // 10),
+        ("'b' in a", {"a": "a" * MANY}, MANY // 10),
+        ("a == b", {"a": 1 << 8 * MANY, "b": 1 << 8 * MANY}, MANY // 10),
+        ("a == b", {"a": b"a" * MANY, "b": b"a" * MANY}, MANY // 10),
+        ("a == b", {"a": ["a" * MANY] * 9, "b": ["a" * MANY] * 9}, 9 * MANY // 10),
+        ("a == b", {"a": {"a" * MANY: 1}, "b": {"a" * MANY: 1}}, MANY // 10),
+        ("a in b", {"a": "a" * MANY, "b": ["a" * MANY] * 9}, 9 * MANY // 10),
+        ("1 in a", {"a": [0] * MANY}, MANY),
+        ("'b' in a", {"a": LyingText("a" * MANY)}, MANY // 10),
+        ("str(a)", {"a": Decimal(f"1{'0' * MANY}")}, MANY),
+        ("lower(a)", {"a": LyingText("A" * MANY)}, MANY),
+    ]
+    counted = [steps_of(source, **names) for source, names, _ in cases]
+    least = [steps for *_, steps in cases]
+    assert [max(pair) for pair in zip(counted, least, strict=True)] == counted
+
+
+def test_comparing_lists_of_the_same_items_many_times_is_too_much() -> None:
+    with pytest.raises(ExpressionError, match="DF0721"):
+        Expression("a == b").evaluate({"a": [ONE] * 1_000, "b": [OTHER] * 1_000})
+
+
+def test_overridden_methods_cannot_exceed_a_limit() -> None:
+    for source, value in {
+        "a": LyingText("a" * 1_000_001),
+        "a ~ ''": LyingText("a" * 1_000_001),
+        "upper(a)": LyingText("a" * 1_000_001),
+        "a + a": LyingList([0] * 500_001),
+    }.items():
+        with pytest.raises(ExpressionError, match="DF0720"):
+            Expression(source).evaluate({"a": value})

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 import dataflow
-from tests.support.installed import install
+from tests.support.processes import install
 
 FLOW: Final = """
 dataflow: 1

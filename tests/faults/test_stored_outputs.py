@@ -1,4 +1,4 @@
-"""F-I01: the outputs of a stored run are shown as its result had them, in text, as JSON and by name."""
+"""F-I01, F-I03: a stored run shows the outputs of its result, and `why` goes back to the answer."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from dataflow import Flow, RunFailed, Secret, Store, collect, each, fallback, gather, merge, race
 from dataflow.cli import main
 from dataflow.inspection.diff import DifferenceKind, diff
+from dataflow.inspection.stored_reasons import StoredReasons
 from dataflow.inspection.stored_run import PastRun, read_run
 
 FLOW: Final = """
@@ -166,3 +167,76 @@ def test_runs_show_has_them(
     lines_of(capsys, "fork", run.id, "--change", "$in.t=me")
     forked = Store.sqlite(tmp_path / ".dataflow" / "runs.db").runs()[0]
     assert "whole: Hello me" in lines_of(capsys, "runs", "show", forked.id)
+
+
+APPROVAL: Final = """
+dataflow: 1
+nodes:
+  may: {type: control.approval, config: {prompt: Publish?}, values: {value: text}}
+  no: {type: control.template, config: {template: 'refused {{ r }}'}, inputs: {r: may.reject}}
+outputs: {o: may.approve, n: no}
+"""
+
+
+def asked(f: Flow) -> Any:
+    return f.ask(str, "Which?", name="which").out
+
+
+def branch(f: Flow) -> None:
+    f.output("o", f.add(same, x=f.when(asked(f), lambda x: x == "a").no).out)
+
+
+def router(f: Flow) -> None:
+    f.output("o", f.switch(asked(f), lambda x: x, ["a", "b"])["b"])
+
+
+def with_a_merge(f: Flow) -> None:
+    f.output("o", f.when(merge(asked(f), "b"), lambda x: x == "a").no)
+
+
+def within(f: Flow) -> None:
+    with Flow("inner") as inner:
+        way = inner.when(inner.input("x", str), lambda x: x == "a")
+        inner.output("yes", way.yes)
+        inner.output("no", way.no)
+    f.output("o", f.add(inner, x=asked(f)).out.no)
+
+
+@pytest.mark.parametrize("make", [branch, router, with_a_merge, within])
+@pytest.mark.parametrize("is_stored", [False, True], ids=["memory", "store"])
+async def test_the_chain_ends_with_the_answer(make: Any, is_stored: bool) -> None:
+    flow = Flow(make.__name__)
+    make(flow)
+    store = Store.memory()
+    flow = flow.using(store=store) if is_stored else flow
+    paused = await flow.run()
+    result = await flow.resume(paused.run_id if is_stored else paused, {"which": "a"})
+    last = result.explain("o").reasons[-1]
+    assert (last.place, "'a'" in last.text) == ("which", True)
+    if is_stored:
+        [run] = store.runs()
+        told = StoredReasons(read_run(store, run)).explain("o")
+        assert told is not None
+        if make is not with_a_merge:  # the journal does not know what joins read
+            assert (told.reasons[-1].place, "'a'" in told.reasons[-1].text) == ("which", True)
+
+
+def said_by(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    with pytest.raises(SystemExit):
+        raise SystemExit(main(list(arguments)))
+    return capsys.readouterr().out
+
+
+def test_the_command_goes_back_to_the_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f.yaml").write_text(APPROVAL)
+    said_by(capsys, "run", "f.yaml")
+    [run] = Store.sqlite(tmp_path / ".dataflow" / "runs.db").runs()
+    said_by(capsys, "answer", run.id, "may/ask=approve")
+    said_by(capsys, "resume", run.id)
+    for port in ("no", "n", "may.reject"):
+        reasons = json.loads(said_by(capsys, "why", run.id, port, "--json"))["reasons"]
+        assert reasons[-1]["place"] == "may/ask"
+        assert "'approve'" in reasons[-1]["text"]

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.installed import install
+from tests.support.processes import install
 
 __all__ = ["toy"]
 
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Install the format `toy`, and return a folder for files."""
     place = tmp_path / "site"
     place.mkdir()
     install(place, "toys", "toy = tests.formats.toy:FORMAT\n", group="dataflow.formats")

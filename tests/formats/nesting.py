@@ -15,6 +15,5 @@ __all__ = ["nest"]
 
 
 def nest(given: Wiring | str) -> Flow:
-    """Make a flow of what a document nests."""
     assert not isinstance(given, str), "these tests read no files"
     return Flow.from_wiring(given, find_type, import_function)

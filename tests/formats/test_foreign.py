@@ -12,7 +12,7 @@ from dataflow import Flow, FlowInvalid
 from dataflow.core.wiring import Remark
 from dataflow.formats.foreign import formats
 from tests.support.codes import located
-from tests.support.installed import install
+from tests.support.processes import install
 
 
 def written(folder: Path, data: Any, name: str = "flow.json") -> Path:

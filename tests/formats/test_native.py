@@ -44,14 +44,12 @@ def load_yaml(text: str) -> Wiring:
 
 
 def placed(text: str) -> PlacedNode:
-    """Read one node, which has a line of its own."""
     node = load_yaml(f"nodes:\n  node: {text}").block.nodes["node"]
     assert isinstance(node, PlacedNode)
     return node
 
 
 def source(text: str) -> Any:
-    """Read the source of one output."""
     return load_yaml(f"outputs:\n  out: {text}").block.outputs["out"]
 
 

@@ -23,7 +23,6 @@ from tests.support.known_secrets import forgetting
     ids=lambda parser: parser.__name__,
 )
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read with libyaml and without."""
     monkeypatch.setattr(reader, "PARSER", request.param)
 
 

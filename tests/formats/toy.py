@@ -39,7 +39,6 @@ def translate_no_further(data: Any, options: FormatOptions, notes: Notes) -> Any
 
 
 def translate_edges(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
-    """Translate edges only, each written `source target`."""
     edges: list[JsonDict] = []
     for index, (source, target) in enumerate(map(str.split, data["toy"])):
         notes.edge_origin(index, ("toy", index))

@@ -48,7 +48,6 @@ FOLDERS: Final = {
 def session(
     folder: Path, code: str, *arguments: str, allowed: str = "", both: str = "", deep: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run a session of one test file under the rules."""
     (folder / "tests").mkdir(parents=True)
     (folder / "tests/allowed_skips.txt").write_text(allowed)
     (folder / "tests/both_loops.txt").write_text(both)
@@ -68,7 +67,6 @@ def session(
 
 
 def loops_of(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """Return the event loops that the one test passed on."""
     assert done.returncode == 0, done.stdout
     return re.findall(r"::test_it\[(\w+)\] PASSED", done.stdout)
 

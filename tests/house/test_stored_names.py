@@ -33,7 +33,7 @@ from dataflow.values.reader import Reader
 from dataflow_agent import scripted, tools
 from dataflow_control import read_text
 from tests.stored_names import BROKEN, CASES, DOCUMENTS, FOLDER, desk_at, store_at
-from tests.support.installed import install
+from tests.support.processes import install
 from tests.support.source import PACKAGES, modules_of
 
 #: What is written as the path of a module of the engine, of a pack or of a format.
@@ -254,7 +254,6 @@ def test_names_do_not_depend_on_which_packs_are_disabled(monkeypatch: pytest.Mon
 
 @pytest.fixture
 def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modules]:
-    """Write modules below a folder of the import path; they are forgotten afterwards."""
     monkeypatch.syspath_prepend(str(tmp_path))
     before = {*sys.modules}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from typing import Final
 import pytest
 
 from dataflow import NodeState
+from tests.support.processes import printed_in
 from tests.typing import examples_core
 
 ROOT: Final = Path(__file__).parents[2]
@@ -108,22 +108,8 @@ async def test_example_4_ends_with_the_first_round_that_is_good_enough() -> None
     }
 
 
-def in_a_process(folder: Path, code: str) -> str:
-    """Run an example in a process of its own, in a folder of its own."""
-    program = f"import anyio\nfrom tests.typing import examples_durable as examples\n{code}"
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "nodes")])
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
 def test_example_5_pauses_in_one_process_and_is_resumed_in_another(tmp_path: Path) -> None:
-    run_id = in_a_process(tmp_path, "print(anyio.run(examples.process_one))")
-    assert in_a_process(tmp_path, f"anyio.run(examples.process_two, {run_id!r})") == "completed"
+    start = "import anyio; from tests.typing import examples_durable as examples; "
+    [run_id] = printed_in(tmp_path, "-c", f"{start}print(anyio.run(examples.process_one))")
+    lines = printed_in(tmp_path, "-c", f"{start}anyio.run(examples.process_two, {run_id!r})")
+    assert "\n".join(lines).strip() == "completed"

@@ -37,8 +37,6 @@ async def same(x: int) -> int:
 
 
 class Journal:
-    """A store with one run, to which one record a second is written."""
-
     def __init__(self, **told: Any) -> None:
         self.store = MemoryStore()
         self.store.begin(RUN).release()

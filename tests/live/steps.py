@@ -42,14 +42,12 @@ class Gate:
 
 
 def one_node(function: Any) -> Flow:
-    """Return a flow whose output `y` is what a node returns for the input `x`."""
     with Flow("f") as flow:
         flow.output("y", flow.add(function, x=flow.input("x", int)).out)
     return flow
 
 
 async def told(asked: Awaitable[Any]) -> Any:
-    """Return what somebody gets, an error as its class and text."""
     try:
         return await asked
     except Exception as error:  # noqa: BLE001 - it is what the test looks at
@@ -71,6 +69,5 @@ async def asking(session: Live, *ports: str) -> AsyncIterator[list[Any]]:
 
 
 async def turns(count: int = 10) -> None:
-    """Let everything else have its turn several times."""
     for _ in range(count):
         await checkpoint()

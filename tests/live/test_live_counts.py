@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataflow import Flow, fallback, gather, merge
+from tests.compiler.typed_nodes import total
 
 
 async def inc(number: int) -> int:
@@ -11,10 +12,6 @@ async def inc(number: int) -> int:
 
 async def dec(number: int) -> int:
     return number - 1
-
-
-async def total(numbers: list[int]) -> int:
-    return sum(numbers)
 
 
 def joined() -> Flow:

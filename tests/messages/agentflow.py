@@ -35,7 +35,6 @@ def below(source: str, target: str, *others: Any, **more: Any) -> Stimulus:
 
 
 def warned(data: Any) -> Stimulus:
-    """Run a workflow, and return what the run warns of."""
     return lambda: [*flow_of(data).run_sync().warnings]
 
 

@@ -40,7 +40,7 @@ from dataflow.packs.registry import find_type
 from dataflow.types.validation import check_json, check_value
 from tests.behaviour.flow_parts import Parts, fetch, inc, join, length, pair, split
 from tests.messages.telling import Row, document, wired
-from tests.support.edges import every
+from tests.support.quick_nodes import every
 
 
 class Options(Config):
@@ -263,7 +263,6 @@ def nested(depth: int) -> list[str]:
 
 
 def doubled(levels: int) -> list[Any]:
-    """Check flows that each have the one before twice."""
     flow = Flow("f0")
     flow.add(inc, x=1)
     for level in range(1, levels):
@@ -403,8 +402,6 @@ BACK: Final = {"feedback": True}
 
 
 def edges(*told: tuple[str, str, dict[str, Any]]) -> Any:
-    """Wire three nodes in a row, then these edges."""
-
     def wire(f: Any) -> None:
         f.input("x", int)
         f.add(inc)
@@ -424,7 +421,6 @@ def out_of_a_map_over_edges(f: Any) -> None:
 
 
 def of_a_map_beside(f: Any, *, is_item: bool = False) -> None:
-    """Read a map in a loop, and beside it."""
     head = f.add(inc)
     f.connect("$in.x", "inc.x")
     f.input("x", int)
@@ -444,8 +440,6 @@ def beside_an_item(f: Any) -> None:
 
 
 def own_list(**options: Any) -> Any:
-    """Wire a list of a map into a node of the map."""
-
     def wire(f: Any) -> None:
         item = f.add(inc, x=each(f.input("xs", list[int]), **options) if options else every(1, 2))
         f.output("y", collect(f.add(pair, p=item.out, q=f.add(count_of, xs=collect(item.out)).out).out))

@@ -29,7 +29,6 @@ def reported(workflow: str, agents: str = AGENTS) -> Stimulus:
 
 
 def decided(condition: str) -> Stimulus:
-    """Decide a condition."""
     return lambda: holds(condition, STORE)
 
 

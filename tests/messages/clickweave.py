@@ -30,7 +30,6 @@ def loaded(data: Any, **options: str) -> Stimulus:
 
 
 def reported(data: Any) -> Stimulus:
-    """Load a file and return its report."""
     return files(lambda folder: [str(remark) for remark in Flow.load(saved(folder, data)).report])
 
 

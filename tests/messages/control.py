@@ -30,7 +30,6 @@ ITSELF.append(ITSELF)
 
 
 def calling(function: Any, **inputs: Any) -> Stimulus:
-    """Call the function of a node type."""
     return lambda: anyio.run(partial(function, **inputs))
 
 

@@ -90,7 +90,6 @@ class RateLimitError(Exception):
 
 
 def litellm(*missing: str, params: tuple[str, ...] = ()) -> Any:
-    """Stand in for litellm, in what it tells of a model."""
     return SimpleNamespace(
         provider_list=["openai", "anthropic"],
         validate_environment=lambda **_: {"missing_keys": [*missing]},
@@ -99,13 +98,11 @@ def litellm(*missing: str, params: tuple[str, ...] = ()) -> Any:
 
 
 def without_key(*missing: str) -> Stimulus:
-    """Call a provider without a key, as a library reports it."""
     return lambda: str(missing_key(litellm(*missing), ASKING, ValueError("Missing credentials.")))
 
 
 @later
 def answering(message: dict[str, Any], reason: str = "stop") -> object:
-    """Read an answer of litellm."""
     choice = SimpleNamespace(message=SimpleNamespace(**message), finish_reason=reason)
     gathered = Gathered()
     gathered.add_whole(SimpleNamespace(choices=[choice], model="gpt"))
@@ -114,27 +111,23 @@ def answering(message: dict[str, Any], reason: str = "stop") -> object:
 
 @later
 def chatting(given: Any, **config: Any) -> object:
-    """Chat with a script that gives one answer."""
     with scripted(given):
         return anyio.run(chat, {"prompt": "hi"}, None, Chat(**{"model": "openai/gpt", **config}))
 
 
 @later
 def routing(routes: dict[str, str], given: Any) -> object:
-    """Route by a script that gives one answer."""
     with scripted(given):
         config = Router(model="openai/gpt", routes=routes)
         return anyio.run(intent_router, {"prompt": "hi"}, None, config)
 
 
 def filling(prompt: str, **values: Any) -> Stimulus:
-    """Fill a prompt with values."""
     return lambda: anyio.run(partial(fill_prompt, Prompt(prompt=prompt), **values))
 
 
 @later
 def reading(text: str) -> object:
-    """Read a file of answers."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "answers.yaml")
         file.write_text(text, encoding="utf-8")
@@ -142,12 +135,10 @@ def reading(text: str) -> object:
 
 
 def in_file(name: str, text: str) -> Row:
-    """Make a row of a file of answers, without its folder."""
     return Row(name, reading(text), hide=r"\S*/(?=answers)")
 
 
 def without_litellm() -> object:
-    """Call a model where the library is not installed."""
     with patch.dict(sys.modules, {"litellm": None}), patch.object(litellm_provider, "_loaded", []):
         return anyio.run(litellm_provider.loaded, "openai/gpt")
 
@@ -337,13 +328,11 @@ def listing(**server: Any) -> Stimulus:
 
 @later
 def calling_server(tool: str, arguments: dict[str, Any], *options: str, **server: Any) -> object:
-    """Call a tool of a server that does not behave."""
     box = mcp(sys.executable, *(options or (ODD,)), name="odd", **server)
     return anyio.run(call_server_tool, box, tool, arguments)
 
 
 def endless() -> object:
-    """List the tools of a server that gives the same page again."""
     page = SimpleNamespace(tools=[], next_cursor="again")
 
     async def list_tools(cursor: str | None) -> object:
@@ -380,7 +369,6 @@ def unchecked() -> object:
 
 
 def without_mcp() -> object:
-    """Start a server where the library is not installed."""
     with patch.dict(sys.modules, {"mcp": None}), patch.object(connection, "_loaded", []):
         return anyio.run(connection.loaded, "files")
 

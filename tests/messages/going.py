@@ -110,8 +110,6 @@ def looping(test: Any, on_limit: Any = "exit", limit: int = 1) -> Any:
 
 
 def warned(wire: Any, **using: Any) -> Stimulus:
-    """Return the texts of all warnings, also of those that are events only."""
-
     async def run() -> object:
         f = Flow("f")
         wire(f)
@@ -157,7 +155,6 @@ async def streamed(port: Any) -> None:
 
 @later
 def raised(wire: Any, **using: Any) -> object:
-    """Return the text of RunFailed; the id of the run is to be hidden."""
     f = Flow("f")
     wire(f)
     try:
@@ -189,7 +186,6 @@ def dead_beside_live(f: Flow) -> None:
 
 
 def blocked() -> object:
-    """Give up a call that goes on until the run has ended."""
     ended = threading.Event()
 
     def blocks() -> int:
@@ -321,7 +317,6 @@ def paused_with(ask: object) -> Stimulus:
 
 @later
 async def answered(answers: Mapping[str, object], **given: Any) -> object:
-    """Answer what two asks and two raw nodes ask."""
     with Flow("f") as f:
         f.ask(int, "How many?", name="many", **given)
         f.ask(str, "Why?", name="why")
@@ -344,7 +339,6 @@ def answered_twice() -> object:
 
 @later
 async def resumed(*, run: str = "", done: bool = False) -> object:
-    """Go on with a run of another store, one that has completed, or one that has gone on already."""
     with Flow("f") as f:
         f.ask(int, "How many?")
     paused = await f.run()
@@ -353,8 +347,6 @@ async def resumed(*, run: str = "", done: bool = False) -> object:
 
 
 def expired(default: Any = None) -> object:
-    """Go on with a run whose raw node has asked for a moment only."""
-
     async def main() -> object:
         asked = {"expires": 1e-9} if default is None else {"expires": 1e-9, "default": default}
         with Flow("f") as f:

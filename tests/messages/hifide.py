@@ -12,12 +12,10 @@ loaded, reported = foreign("hifide")
 
 
 def run(data: Any) -> Stimulus:
-    """Run a file."""
     return lambda: flow_of(data).run_sync()
 
 
 def one(type: str, **config: Any) -> dict[str, Any]:
-    """Write a file of one node."""
     return file_of([node("a", type, **config)])
 
 

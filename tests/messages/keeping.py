@@ -23,6 +23,7 @@ from dataflow.stores.store import NOTHING
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run
 from tests.messages.telling import Row, Stimulus, files, later
 from tests.support.known_secrets import forgetting
+from tests.support.quick_nodes import one
 from tests.support.stored_runs import retold
 
 DATA: Final = b"data"
@@ -30,7 +31,6 @@ DATA: Final = b"data"
 
 
 def with_run(store: Store) -> Store:
-    """Have a store hold a run that nobody owns."""
     hold = store.begin(new_run())
     store.commit("run", batch_of(1))
     hold.release()
@@ -115,10 +115,6 @@ STORES: Final = [
 Wire = Callable[[Flow], object]
 
 
-async def one() -> int:
-    return 1
-
-
 async def two() -> int:
     return 2
 
@@ -137,14 +133,12 @@ async def notes() -> NodeOutput:
 
 
 def edited(function: Any, other: Any) -> Any:
-    """Give a function the code of another, as an edit of its file does."""
     made = FunctionType(other.__code__, function.__globals__, function.__name__)
     made.__qualname__, made.__annotations__ = function.__qualname__, function.__annotations__
     return made
 
 
 def asks(first: Any = one, name: str = "first", *, more: bool = False) -> Flow:
-    """Wire a node to be settled and an ask."""
     with Flow("f") as f:
         f.input("n", int, 1)
         f.output("first", f.add(node(name=name)(first)).out)
@@ -156,20 +150,17 @@ def asks(first: Any = one, name: str = "first", *, more: bool = False) -> Flow:
 
 @later
 def begun(wire: Wire, **inputs: Any) -> object:
-    """Begin a run in a store."""
     f = Flow("f")
     wire(f)
     return f.using(store=Store.memory()).run_sync(**inputs)
 
 
 def paused() -> tuple[MemoryStore, str]:
-    """Return a store with a run that waits for an answer."""
     store = MemoryStore()
     return store, asks().using(store=store).run_sync().run_id
 
 
 def resume(store: Store, run: str, flow: Flow | None = None, **answers: Any) -> list[str]:
-    """Resume a run; return its warnings."""
     resumed = (flow or asks()).using(store=store).resume
     return [*anyio.run(partial(resumed, run, answers)).warnings]
 
@@ -180,15 +171,12 @@ def with_edited(flow: Callable[[], Flow], **answers: Any) -> Stimulus:
 
 @later
 def with_answer_left(value: str, **answers: Any) -> list[str]:
-    """Resume a run in whose inbox an answer was left."""
     store, run = paused()
     store.answer(run, Answer("ask", value))
     return resume(store, run, **answers)
 
 
 def spoilt(kind: str, change: Callable[[dict[str, Any]], object], first: Any = notes) -> Stimulus:
-    """Resume a run in whose journal the data of a kind of records were changed."""
-
     def changed(record: Record) -> Record:
         if record.kind != kind:
             return record
@@ -215,7 +203,6 @@ def with_shape(text: str) -> Stimulus:
 
 @later
 def cut_off(back: int) -> list[str]:
-    """Resume a run in whose journal a record was cut off, so many back from the newest."""
     store, run = paused()
     *_, newest = store.records(run)
     seq = newest.seq - back
@@ -224,8 +211,6 @@ def cut_off(back: int) -> list[str]:
 
 
 class Overtaken(MemoryStore):
-    """A store where somebody else goes on with a run just before it is owned."""
-
     def hold(self, run: str) -> Hold:
         self.commit(run, Batch())
         return super().hold(run)
@@ -258,7 +243,6 @@ def defective() -> object:
 
 
 def not_begun() -> object:
-    """Read a node that comes after an ask."""
     with Flow("f") as f:
         f.after(f.add(notes), f.ask(int, "How many?").done)
     store = MemoryStore()
@@ -267,8 +251,6 @@ def not_begun() -> object:
 
 
 def failed_before() -> str:
-    """Resume a run of which a node has failed beside an ask; tell the cause of its failure."""
-
     def flow() -> Flow:
         with Flow("f") as f:
             f.output("answer", f.ask(int, "How many?").out)
@@ -335,7 +317,6 @@ def wired(store: Store, function: Any = scaled) -> Flow:
 
 @later
 def fork(changes: Mapping[str, object], later: Any = None) -> object:
-    """Fork a run that asks for the second time, and again with the flow as it is `later`."""
     store = Store.memory()
     flow = wired(store)
     run = flow.run_sync().run_id

@@ -25,12 +25,10 @@ from tests.messages.telling import Row, Stimulus, later
 
 
 def whole(kind: str, raise_it: Stimulus) -> Stimulus:
-    """Return the text of the error of a class that is raised."""
     return lambda: str(error_of(kind, raise_it))
 
 
 def error_of(kind: str, raise_it: Stimulus) -> DataflowError:
-    """Return the error of a class that is raised, or that has caused what is raised."""
     with pytest.raises(DataflowError) as caught:
         raise_it()
     found: BaseException | None = caught.value
@@ -85,7 +83,6 @@ def answered() -> object:
 
 
 def edited() -> object:
-    """Resume a run without the node that has given its value."""
     store, f = Store.memory(), pausing()
     f.add(inc, x=1)
     run = f.using(store=store).run_sync().run_id
@@ -112,7 +109,6 @@ async def cancels_itself() -> None:
 
 
 def unnamed() -> object:
-    """Read a node that a stored run does not have."""
     store = Store.memory()
     run = store.find(pausing().using(store=store).run_sync().run_id)
     return firing_object(read_run(store, run), store, "inkc")

@@ -99,7 +99,6 @@ def foreign(format: str, **given: str) -> tuple[Callable[..., Stimulus], Callabl
 
 @later
 def wired(wire: Wire) -> object:
-    """Wire a flow and check it."""
     f = Flow("f")
     wire(f)
     return f.check()
@@ -112,8 +111,6 @@ def document(text: str, name: str = "flow.yaml") -> Stimulus:
 
 
 def played(text: str) -> Stimulus:
-    """Run a document."""
-
     return lambda: _flow_of(text, "flow.yaml").run_sync()
 
 
@@ -124,7 +121,6 @@ def _flow_of(text: str, name: str) -> Flow:
 
 @later
 def configuring(config: Callable[..., object], **settings: Any) -> object:
-    """Make a config, and return the problems that its validators raise."""
     try:
         return config(**settings)
     except ValidationError as error:
@@ -133,7 +129,6 @@ def configuring(config: Callable[..., object], **settings: Any) -> object:
 
 @later
 def dumped(wire: Wire) -> object:
-    """Wire a flow and write it as a document."""
     f = Flow("f")
     wire(f)
     return dump(f.wiring)
@@ -141,7 +136,6 @@ def dumped(wire: Wire) -> object:
 
 @later
 def failing(wire: Wire, **inputs: Any) -> object:
-    """Wire a flow and run it."""
     f = Flow("f")
     wire(f)
     return f.run_sync(**inputs)

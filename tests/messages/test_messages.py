@@ -57,7 +57,7 @@ UNSHOWN: Final = {
     "DF1430": "needs an ask that has expired, in tests/cli/test_asks.py",
     "DF1440": "needs two packs with one code, in tests/faults/test_clear_messages.py",
     "DF1439": "needs other files in the package, in tests/faults/test_installed_packs.py",
-    "DF1431": "needs another process, in tests/cli/test_run_processes.py",
+    "DF1431": "needs another process, in tests/cli/test_signals.py",
 }
 
 

@@ -39,8 +39,6 @@ def given(name: str, value: Any = None) -> Stimulus:
 
 
 def revealing(value: str) -> Stimulus:
-    """Reveal a secret, whose warning is an error in tests."""
-
     def reveal() -> object:
         with forgetting():
             try:
@@ -56,7 +54,6 @@ def changed() -> None:
 
 
 def of_bytes() -> object:
-    """Reveal what the environment has as bytes that are no text."""
     os.environb[NAME.encode()] = b"\xff" * 8
     try:
         return Secret(NAME).reveal()
@@ -90,8 +87,6 @@ class Color(Enum):
 
 @dataclass
 class Broken:
-    """Has a field that cannot be looked at."""
-
     x: int
 
     def __getattribute__(self, name: str) -> Any:
@@ -126,18 +121,15 @@ def undeclared() -> Color:
 
 
 def written(value: object, *types: object) -> Stimulus:
-    """Write a value that node `a` gives at port `out`."""
     return lambda: Writer(classes_of(types), lambda _name, _data: None).write(value, "a.out")
 
 
 def read(data: object, *types: object, blobs: Mapping[str, bytes] | None = None) -> Stimulus:
-    """Read a value from data that a store has."""
     reader = Reader(classes_of(types), (blobs or {}).__getitem__, "runs.db")
     return lambda: reader.read(data)
 
 
 def stored(name: str, **parts: object) -> dict[str, object]:
-    """Give the data of an instance of a class of this module."""
     return {"$": f"{HERE}:{name}", **parts}
 
 
@@ -205,7 +197,6 @@ digester(Endless, lambda _: [Endless()])
 
 @later
 def undigested(value: object) -> str:
-    """Digest a value that has no digest."""
     try:
         digest(value)
     except NoDigest as error:
@@ -247,15 +238,11 @@ async def repeated(x: Any) -> int:
 
 
 class FullTable(MemoryOutcomes):
-    """A table that has no room."""
-
     def remember(self, outcome: StoredOutcome, blobs: Mapping[str, bytes]) -> bool:
         return False
 
 
 class BrokenTable(MemoryOutcomes):
-    """A table of somebody whose code fails."""
-
     def recall(self, key: str, now: object, run: str = "") -> StoredOutcome | None:
         raise RuntimeError("no line")
 
@@ -264,8 +251,6 @@ class BrokenTable(MemoryOutcomes):
 
 
 class Silent(MemoryOutcomes):
-    """A table that takes nothing in."""
-
     def remember(self, outcome: StoredOutcome, blobs: Mapping[str, bytes]) -> bool:
         raise RuntimeError("no line")
 
@@ -285,14 +270,12 @@ def with_table(kind: type[MemoryOutcomes]) -> Store:
 
 
 def placed(function: Any, memo: Any, place: ProcessMemo | Store | None = None, **inputs: Any) -> Flow:
-    """Wire a flow with one node, `n`, whose outcomes are remembered in a place."""
     f = Flow("f")
     f.add(node(name="n", version=inputs.pop("version", "1"), memo=memo)(function), **inputs)
     return f if place is None else f.using(memo=place)
 
 
 def why(*runs: Flow) -> Stimulus:
-    """Run flows one after the other; tell why the last has called its node, or has not."""
     return lambda: [flow.run_sync() for flow in runs][-1].why("n")
 
 
@@ -301,14 +284,12 @@ def warned(flow: Flow) -> Stimulus:
 
 
 def in_one(*inputs: int, memo: Any = "process", **more: Any) -> Stimulus:
-    """Run a node with each of some inputs, and tell why it was called with the last."""
     place = ProcessMemo()
     *flows, last = [placed(inc, memo, place, x=x) for x in inputs]
     return why(*flows, placed(inc, memo, place, x=inputs[-1], **more) if more else last)
 
 
 def expired() -> str:
-    """Ask for an outcome that has just been remembered, and counts for no time worth the name."""
     place = ProcessMemo()
     return str(why(*[placed(inc, Memo("process", ttl=1e-9), place, x=1)] * 2)())
 
@@ -320,7 +301,6 @@ def spoil(path: Path, statement: str) -> None:
 
 
 def spoilt_late() -> None:
-    """Ask for an outcome behind one that is known, and damaged."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "runs.db"
         first = node(name="n", memo="store")(anything)
@@ -333,7 +313,6 @@ def spoilt_late() -> None:
 
 
 def spoilt(statement: str = "UPDATE memo SET data = replace(data, '2', '3')") -> str:
-    """Ask for an outcome that was changed by somebody."""
     with TemporaryDirectory() as folder:
         store = Store.sqlite(Path(folder) / "runs.db")
         flow = placed(anything, "store", store, x="2" * 20_000)

@@ -29,7 +29,7 @@ from dataflow.loading import read_document
 from dataflow.packs.registry import find_type, installed_packs
 from tests.behaviour.flow_parts import Parts, inc
 from tests.messages.telling import Row, Stimulus, document, dumped, files, later
-from tests.support.installed import install
+from tests.support.processes import install
 
 N: Final = "tests.behaviour.flow_parts"
 
@@ -145,8 +145,6 @@ class Odd:
 
 
 def used(python: str | None, uses: str = "./own.py", name: str = "own.f") -> Stimulus:
-    """Load a document that uses a Python file."""
-
     def make(folder: Path) -> object:
         if python is not None:
             (folder / "own.py").write_text(python)
@@ -209,8 +207,6 @@ def a_loop_without_a_next_value(f: Flow) -> None:
 
 
 def of_a_pack() -> Any:
-    """Return a function of a module that is called like a pack of the engine."""
-
     def read_text(item: object) -> str:
         return str(item)
 
@@ -260,8 +256,6 @@ SAVING: Final = [
 
 
 def with_formats(data: Any, *points: str, **options: str) -> Stimulus:
-    """Load a file, with these entry points of formats installed as well."""
-
     def make(folder: Path) -> object:
         for name in points:
             install(folder, name.partition(" ")[0], f"{name}\n", group="dataflow.formats")
@@ -277,7 +271,6 @@ def with_formats(data: Any, *points: str, **options: str) -> Stimulus:
 
 @later
 def read(part: Any, use: Callable[[PartReader], object]) -> list[Diagnostic]:
-    """Read a part of a file with the tools of authors of formats."""
     notes = Notes()
     use(PartReader(notes, part, ("nodes", 0), "node 'a'"))
     return [problem.diagnostic for problem in notes.problems]

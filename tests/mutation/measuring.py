@@ -24,7 +24,6 @@ Made = TypeVar("Made")
 
 
 def say(text: str) -> None:
-    """Print a line at once."""
     print(text, flush=True)  # noqa: T201
 
 

@@ -48,7 +48,6 @@ def change_of(mutant: Mutant) -> Change | None:
 
 
 def store(mutants: Iterable[Mutant]) -> None:
-    """Write the mutants, one a line."""
     lines = []
     for mutant in mutants:
         fields = asdict(mutant)

@@ -57,7 +57,6 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """What is in the file."""
         return self.file.read_text(encoding="utf-8")
 
     @cached_property
@@ -107,7 +106,6 @@ class Source:
         return next((change for change in elsewhere if change and change.line == line), own)
 
     def position(self, site: Site) -> tuple[int, int]:
-        """Return line and column of a site."""
         body = next(body for name, body in _functions(self.tree()) if name == site.function)
         positions = _positions(body, get_operator(site.operator)())
         line, column = next(islice(positions, site.occurrence, None))[0]
@@ -136,7 +134,6 @@ def find(module: str, function: str) -> str:
 
 @cache
 def read(module: str) -> Source:
-    """Read the source of a module."""
     return Source(Path(str(importlib.import_module(module).__file__)))
 
 

@@ -40,7 +40,6 @@ async def _outcome(work: Any) -> Any:
 
 
 def problems_of(function: Any, config: Mapping[str, Any], /, **ports: Any) -> list[Diagnostic]:
-    """List the problems of a flow that has one node, as it would stand in a document."""
     flow = Flow()
     flow.add(function, config=config, **ports)
     return flow.check()

@@ -19,7 +19,7 @@ from dataflow.core.discovery import Offer, PackStatus, offers
 from dataflow.packs.pack import type_of
 from dataflow.packs.registry import InstalledPack, find_type, installed_packs, is_offered, shared_ids
 from tests.support.codes import codes
-from tests.support.installed import install
+from tests.support.processes import install
 
 
 async def fetch(url: str) -> str:
@@ -137,7 +137,6 @@ def fault_of(name: str) -> str:
 
 
 def changed(folder: Path) -> None:
-    """Give a folder another time of its last change, by more than any clock is too coarse for."""
     stamp = folder.stat().st_mtime_ns
     os.utime(folder, ns=(1, stamp - 10**9))
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from dataflow import SKIP, Flow, FlowInvalid, RunFailed
 from dataflow.diagnostics.graphs import LIST_IN_ITS_MAP
-from tests.properties.diary import Diary
 from tests.properties.effort import chooses, drawn, pace
 from tests.properties.feedback_flows import (
     Dead,
@@ -24,7 +23,7 @@ from tests.properties.feedback_flows import (
     flat_flow,
     read_as_lists,
 )
-from tests.properties.ledger import Ledger
+from tests.properties.ledger import Diary, Ledger
 from tests.properties.meeting import Meeting, Step, come_to, document_of, steps_of
 from tests.properties.node_functions import recording
 from tests.properties.playing import Expected, Fired, Played, expect, flow_of, hold, plain
@@ -84,7 +83,6 @@ class Flat:
 
 
 def flat(choose: random.Random) -> Flat:
-    """Draw a flow with feedback edges and ask the reference."""
     drawn = flat_flow(choose)
     try:
         flow = flow_of(drawn.program().document)
@@ -114,7 +112,6 @@ class Met:
 
     @cached_property
     def expected(self) -> Meeting:
-        """What the reference says, which takes long for some flows and is the same for every run."""
         return come_to(self.steps, self.x)
 
     def hold(self, played: Played) -> None:

@@ -94,7 +94,6 @@ class _Driver:
 
 
 def drive(flow: Flow, program: Program, choose: random.Random) -> Played:
-    """Run a flow in an order that `choose` gives."""
     plan = flow.compile()
     scheduler = Scheduler(plan, flow.settings, Reporter("a run"), lambda: 0.0)
     driver = _Driver(scheduler, choose)

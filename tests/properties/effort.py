@@ -38,12 +38,10 @@ def flows(count: int) -> settings:
 
 @st.composite
 def drawn(draw: st.DrawFn, make: Callable[[Below], T]) -> T:
-    """Draw what a function makes of numbers."""
     return make(lambda number: draw(st.integers(0, number - 1)))
 
 
 def pace(choose: random.Random) -> Callable[[], int]:
-    """Choose how often each node waits."""
     return lambda: choose.choice((0, 0, 1, 4))
 
 

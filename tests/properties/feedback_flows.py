@@ -104,7 +104,6 @@ class FlatFlow:
         return {"inputs": inputs} if inputs else {}
 
     def program(self) -> Program:
-        """Write the document; every port of every node is an output."""
         own = self.own
         edges = [wire for wire in self.wires if wire.feedback or (wire.target, wire.port) not in own]
         ports = [(n, port) for n, kind in enumerate(self.types) for port in SHAPES[kind][2]]
@@ -119,7 +118,6 @@ class FlatFlow:
 
 
 def flat_flow(choose: random.Random) -> FlatFlow:
-    """Draw a flow of up to ten nodes and five feedback edges."""
     types = [choose.choice([*SHAPES, *BROAD]) for _ in range(choose.randint(1, 10))]
     wires = [wire for n, kind in enumerate(types) for wire in _into(choose, types, n, kind)]
     if choose.random() < 0.5:
@@ -154,7 +152,6 @@ def _node(choose: random.Random, kind: str) -> dict[str, Any]:
 
 
 def _into(choose: random.Random, types: list[str], target: int, kind: str) -> list[Wire]:
-    """Draw the edges into a node: one into each port that takes one value, some are left out."""
     single, many, _ = SHAPES[kind]
     found = [
         Wire(*_source(choose, types, target), target, port)
@@ -188,12 +185,12 @@ def _feedback(choose: random.Random, types: list[str], wires: list[Wire]) -> lis
             continue
         port = choose.choice(ports)
         ends = choose.choice(SHAPES[types[source]][2]), head, port
-        found.append(Wire(source, *ends, True, limit=choose.randint(1, 4), on_limit=_on_limit(choose)))
+        limit, on_limit = choose.randint(1, 4), "fail" if choose.random() < 0.1 else "exit"
+        found.append(Wire(source, *ends, True, limit=limit, on_limit=on_limit))
     return found
 
 
 def _behind(node: int, wires: list[Wire]) -> set[int]:
-    """Return a node and those that a path leads to from it."""
     behind = {node}
     for wire in sorted(wires, key=lambda wire: wire.target):
         behind |= {wire.target} if wire.source in behind and not wire.feedback else set()
@@ -204,10 +201,6 @@ def _is_left_to_feedback(choose: random.Random, wire: Wire, wires: list[Wire]) -
     """Tell whether a port with a feedback edge goes without one from outside."""
     back = any(one.feedback and one.target == wire.target and one.port == wire.port for one in wires)
     return back and choose.random() < 0.2
-
-
-def _on_limit(choose: random.Random) -> str:
-    return "fail" if choose.random() < 0.1 else "exit"
 
 
 def _say_of_rounds(choose: random.Random, flow: FlatFlow) -> None:
@@ -393,7 +386,6 @@ class FlatReference:
         self.root = Round("")
 
     def run(self) -> dict[str, Any]:
-        """Return the outputs by name."""
         self._play(self.root)
         return {
             name: self._token(self.root, int(source.partition(".")[0][1:]), source.partition(".")[2], "last")
@@ -421,7 +413,6 @@ class FlatReference:
     # playing
 
     def _play(self, this: Round) -> None:
-        """Come to the end of a round: everything in it fires."""
         body = range(len(self.flow.types)) if this.loop is None else sorted(this.loop.body)
         for node in body:
             inner, cell = self._innermost(node, this.loop), self.cells[node]

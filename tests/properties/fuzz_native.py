@@ -326,7 +326,8 @@ def fuzz(
             break
         report.tried += 1
         if report.tried == WARM:
-            warm = _forget_peak()
+            Path("/proc/self/clear_refs").write_text("5")  # the peak of the process begins anew
+    warm = kilobytes("VmHWM")
     return report
 
 
@@ -361,12 +362,6 @@ def _bounded() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-
-
-def _forget_peak() -> int:
-    """Let the peak of the process begin anew, and return it in kB."""
-    Path("/proc/self/clear_refs").write_text("5")
-    return kilobytes("VmHWM")
 
 
 def main() -> int:

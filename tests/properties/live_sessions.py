@@ -23,9 +23,8 @@ from anyio.lowlevel import checkpoint
 from dataflow import DataflowError, Failure, Paused, RunFailed
 from dataflow.formats.native.document import FlowDocument, FlowNode, LoopNode, MapNode, Node, TypeNode
 from dataflow.live.session import Live
-from tests.properties.document_reading import AFTER, Read, parted, reads_of, sources_of
+from tests.properties.document_reading import AFTER, Read, lifted, parted, reads_of, sources_of
 from tests.properties.effort import Below, pace
-from tests.properties.lifting import lifted
 from tests.properties.node_functions import Record, answer_to, call_plainly, recording
 from tests.properties.playing import FUNCTIONS, Fired, flow_of, loose_in, mark, plain
 from tests.properties.random_flows import Program, changed_inputs
@@ -410,7 +409,7 @@ class Session:
         return nodes
 
     async def _replace(self, number: int) -> set[str]:
-        addresses = replaceable(self.document)
+        addresses = [*_replaceable(self.document, ())]
         if not addresses:
             return set()
         address = addresses[number % len(addresses)]
@@ -564,11 +563,6 @@ _PAIRS: Final = (
     ("total", "other_total"),
 )
 _OTHERS: Final = {f"t.{a}": f"t.{b}" for pair in _PAIRS for a, b in (pair, pair[::-1])}
-
-
-def replaceable(document: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """List the nodes that may get another function, with the blocks around each; none of nested flows."""
-    return list(_replaceable(document, ()))
 
 
 def _replaceable(block: Mapping[str, Any], around: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -7,7 +7,7 @@ reference, which reads maps as blocks, has no words for. Here every port is comp
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -68,7 +68,6 @@ class Meeting:
 
 
 def steps_of(below: Callable[[int], int]) -> list[Step]:
-    """Draw the nodes of a flow, each behind those that it reads."""
     scopes: dict[str, Scope] = {"$in.x": ()}
     lists: list[str] = []
     maps: dict[tuple[str, tuple[str, ...]], str] = {}
@@ -149,7 +148,6 @@ def document_of(steps: list[Step]) -> dict[str, Any]:
 
 
 def come_to(steps: list[Step], x: Any) -> Meeting:
-    """Compute all that a flow comes to."""
     found = Meeting(ports={"$in.x": ((), {(): x})})
     with recording() as record:
         for step in steps:
@@ -196,7 +194,6 @@ def _every(found: Meeting, step: Step, around: Scope, frame: Frame) -> list[tupl
 
 
 def _fired(found: Meeting, step: Step, read: tuple[Scope, dict[Frame, Any]]) -> dict[Frame, Any]:
-    """Fire a node in all frames of its scope."""
     tokens: dict[Frame, Any] = {}
     for frame in found.frames[step.scope]:
         given = [read[1][frame[: len(read[0])]]]
@@ -205,7 +202,7 @@ def _fired(found: Meeting, step: Step, read: tuple[Scope, dict[Frame, Any]]) -> 
             given.append(besides[frame[: len(scope)]])
         if step.type == "one_optional" and given[0] is not SKIP and given[1] is SKIP:
             given[1] = None
-        if SKIP in _identities(given):
+        if any(one is SKIP for one in given):
             tokens[frame] = SKIP
             continue
         odds = Odds(salt=step.salt, gap=0 if step.type == "items" else step.gap)
@@ -214,13 +211,7 @@ def _fired(found: Meeting, step: Step, read: tuple[Scope, dict[Frame, Any]]) -> 
     return tokens
 
 
-def _identities(given: list[Any]) -> Iterator[Any]:
-    """Yield SKIP for what is that, and nothing else that could be equal to it."""
-    yield from (SKIP for one in given if one is SKIP)
-
-
 def _path(step: Step, frame: Frame) -> str:
-    """Write the path of a firing (S2.2)."""
     items = "/".join(f"{name}[{item}]" for name, item in zip(step.scope, frame, strict=True))
     if step.scope and step.scope[-1] == step.id:
         return items

@@ -70,7 +70,6 @@ def recording(
     earlier: Mapping[str, int] | None = None,
     healed: Collection[str] = (),
 ) -> Iterator[Record]:
-    """Record what runs in here."""
     record = Record(pace, earlier or {}, healed)
     token = RECORD.set(record)
     try:
@@ -109,7 +108,6 @@ async def _entered() -> int | None:
 
 
 def _break(odds: Odds, attempt: int | None, number: int) -> None:
-    """Fail if the odds are so."""
     if attempt is not None and (attempt <= odds.first or (odds.breaks and number % odds.breaks == 0)):
         raise BrokenError(f"{odds.salt}")
 
@@ -233,7 +231,6 @@ async def parts(odds: Odds, a: Any) -> Parts:
 
 
 async def told(odds: Odds, f: Failure | object) -> Maybe[Any]:
-    """Read a failure, or a value."""
     return await _made(odds, f)
 
 

@@ -34,7 +34,6 @@ class RandomGraph:
 
 
 def random_graph(choose: random.Random) -> RandomGraph:
-    """Draw a graph with feedback edges that all close a loop."""
     nodes = choose.randint(1, 11)
     density = choose.choice((0.15, 0.3, 0.5))
     edges = [(u, v) for v in range(nodes) for u in range(v) if choose.random() < density]
@@ -72,17 +71,20 @@ def plain_loops(graph: RandomGraph, choose: random.Random) -> set[Loop]:
     while True:
         for loop in loops:
             _fill(loop, graph, paths)
-        if nestings := [*_nestings(loops)]:
+        pairs = [(a, b) for a, b in permutations(loops, 2) if a.body & b.body]
+        heads = [(a, b, bool(a.body & b.heads), bool(b.body & a.heads)) for a, b in pairs]
+        joinings = [(a, b) for a, b, has, is_in in heads if has == is_in]
+        nestings = [(a, b) for a, b, has, is_in in heads if has > is_in and not b.body <= a.body]
+        if nestings:
             outer, inner = choose.choice(nestings)
             outer.body |= inner.body
-        elif joinings := [*_joinings(loops)] or [*_waiting(loops, graph)]:
+        elif joinings := joinings or [*_waiting(loops, graph)]:
             loops = _joined(loops, joinings)
         else:
             return {Loop(*map(frozenset, (one.heads, one.body, one.edges))) for one in loops}
 
 
 def _joined(loops: list[_Loop], pairs: list[tuple[_Loop, _Loop]]) -> list[_Loop]:
-    """Make one of all loops that pairs lead to from one another."""
     groups = {id(loop): {loop} for loop in loops}
     for one, other in pairs:
         together = groups[id(one)] | groups[id(other)]
@@ -107,19 +109,6 @@ def _fill(loop: _Loop, graph: RandomGraph, paths: list[list[bool]]) -> None:
             if any(paths[a][x] for a in before) and any(paths[x][b] for b in before)
         }  # fmt: skip
         loop.body |= {w for v, w in graph.each_round if v in before}
-
-
-def _nestings(loops: list[_Loop]) -> Iterator[tuple[_Loop, _Loop]]:
-    for one, other in permutations(loops, 2):
-        is_inside = one.body & other.body and one.body & other.heads and not other.body & one.heads
-        if is_inside and not other.body <= one.body:
-            yield one, other
-
-
-def _joinings(loops: list[_Loop]) -> Iterator[tuple[_Loop, _Loop]]:
-    for one, other in permutations(loops, 2):
-        if one.body & other.body and bool(one.body & other.heads) == bool(other.body & one.heads):
-            yield one, other
 
 
 def _waiting(loops: list[_Loop], graph: RandomGraph) -> Iterator[tuple[_Loop, _Loop]]:
@@ -147,7 +136,6 @@ def _leads(one: _Loop, other: _Loop, inside: set[int], loops: list[_Loop], graph
 
 
 def found_loops(graph: RandomGraph) -> set[Loop]:
-    """Ask the engine."""
     known: DiGraph[int] = DiGraph()
     known.add_nodes_from(range(graph.nodes))
     known.add_edges_from(graph.edges)

@@ -20,8 +20,7 @@ from dataflow.runtime.reasons import NOT_OPENED
 from dataflow.runtime.result import Result
 from dataflow.runtime.run import Run
 from tests.properties import node_functions
-from tests.properties.document_reading import behind, by_node, reads_of
-from tests.properties.lifting import lifted
+from tests.properties.document_reading import behind, by_node, lifted, reads_of
 from tests.properties.node_functions import answer_to, call_plainly, recording
 from tests.properties.random_flows import Program
 from tests.properties.reference import Dead, Firing, Frame, Outcome, Reference
@@ -84,7 +83,6 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def flow_of(document: Mapping[str, Any]) -> Flow:
-    """Make the flow of a document, which has no problems."""
     with _flow(load(json.dumps(document), "random.json", _flow)) as flow:
         return flow
 

@@ -35,7 +35,6 @@ class Seen:
     branches: list[tuple[str, ...]] = field(default_factory=list)
 
     def inside(self, *values: str) -> Seen:
-        """Return what a body sees."""
         return Seen(
             [*self.values, *values], [*self.typed], [*self.lists], [], [*self.steps],
             [*self.branches],
@@ -82,7 +81,6 @@ class Drawing:
         return f"{prefix}{self.count}"
 
     def recent(self, ports: Sequence[str]) -> str:
-        """Pick a port, one of the last more often."""
         return str(ports[-1 - min(self.below(len(ports)), self.below(len(ports)))])
 
     def joined(self, seen: Seen, constants: bool, depth: int = 0) -> Any:
@@ -126,7 +124,6 @@ class Drawing:
     def place(
         self, block: dict[str, Any], seen: Seen, id: str, type: str, inputs: dict[str, Any], **odds: int
     ) -> dict[str, Any]:
-        """Place a node; plain sources stand with it or as edges."""
         self.left -= 1
         node: dict[str, Any] = {"type": type}
         for port, given in inputs.items():
@@ -160,7 +157,6 @@ class Drawing:
         }
 
     def policy(self, node: dict[str, Any], odds: dict[str, int]) -> None:
-        """Draw a policy."""
         kind = 0 if self.is_simple else self.below(12)
         if kind == 11 and self.chance(2):
             node["policy"] = {"enabled": False}
@@ -537,7 +533,6 @@ def changed_inputs(below: Below) -> dict[str, Any]:
 
 
 def _program(below: Below, most: int, breaking: bool | None, weights: Mapping[str, int]) -> Program:
-    """Draw the whole document, and the inputs of its run."""
     make = Drawing(below, _CONSTRUCTS, weights, most, breaking)
     inputs: dict[str, Any] = {"x": {}, "y": {"default": make.pick(CONSTANTS)}, "xs": {"type": "array"}}
     seen = Seen(["$in.y", "$in.x"], lists=["$in.xs"])

@@ -100,12 +100,10 @@ class Frame:
         return f"{self.path}/{id}" if self.path else id
 
     def failures(self) -> tuple[Failure, ...]:
-        """List what failed in here and was not handled, in declared order."""
         fired = [self.firings[id] for id in self.block.nodes if id in self.firings]
         return tuple(failure for firing in fired if self._counts(firing) for failure in firing.failures)
 
     def failing(self) -> set[str]:
-        """Name the nodes of this block whose failures are those of the frame."""
         return {id for id, firing in self.firings.items() if firing.failures and self._counts(firing)}
 
     def _counts(self, firing: Firing) -> bool:
@@ -176,7 +174,6 @@ class Reference:
         self._demanded: dict[int, list[str]] = {}
 
     def run(self, document: FlowDocument, inputs: Mapping[str, Any]) -> Outcome:
-        """Come to the end of a run."""
         root = flow_frame(document, "", inputs, "fail_fast")
         outputs = ended(self, root)
         firings: dict[str, tuple[Firing, Frame]] = {}
@@ -190,7 +187,6 @@ class Reference:
         return Outcome(outputs, firings, root)
 
     def reads(self, block: BlockPart) -> dict[str, list[Read]]:
-        """Return the uses of each node of a block."""
         if id(block) not in self._reads:
             self._reads[id(block)] = by_node(reads_of(block, self.functions))
         return self._reads[id(block)]
@@ -407,7 +403,6 @@ class Reference:
 
 
 def ended(reference: Reference, frame: Frame) -> dict[str, Any]:
-    """Fire what a frame demands, and return its outputs."""
     block = frame.block
     for node in reference.demanded(block):
         reference.fire(frame, node)
@@ -418,7 +413,6 @@ def ended(reference: Reference, frame: Frame) -> dict[str, Any]:
 
 
 def opened(frame: Frame, id: str, block: BlockPart, name: object, kind: str, given: dict[str, Any]) -> Frame:
-    """Open a frame inside another, and keep it there."""
     inner = Frame(block, f"{frame.path_of(id)}[{name}]", {kind: given}, frame.errors, frame)
     inner.head = id if is_lifted(frame.block.nodes[id]) else ""
     frame.opened.setdefault(id, []).append(inner)
@@ -468,7 +462,8 @@ def fire_map(reference: Reference, frame: Frame, id: str, part: MapPart, lists: 
         names = [reference.function(part.key)(next(iter(item.values()))) for item in items]
     if len({*names}) < len(names):
         raise BrokenFlowError("NodeFailed")
-    named = [pair for pair in zip(names, items, strict=True) if pair[0] not in dead_in(edges)]
+    dead = {place for place, token in enumerate(edges) if isinstance(token, Dead)}
+    named = [pair for pair in zip(names, items, strict=True) if pair[0] not in dead]
     frames = [opened(frame, id, part, name, "$item", item) for name, item in named]
     outputs = [ended(reference, item) for item in frames]
     for item, given in zip(frames, outputs, strict=True):
@@ -486,11 +481,6 @@ def fire_map(reference: Reference, frame: Frame, id: str, part: MapPart, lists: 
     if firing.failures and frame.errors == "fail_fast":
         firing.ports = ports  # the run ends with the frame, and a list need not wait for all of the items
     return firing
-
-
-def dead_in(edges: Sequence[Any]) -> set[int]:
-    """Tell at which places no value has come."""
-    return {place for place, token in enumerate(edges) if isinstance(token, Dead)}
 
 
 # loops

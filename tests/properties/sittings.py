@@ -18,9 +18,8 @@ from dataflow.errors import StoreError
 from dataflow.runtime.result import Result
 from dataflow.runtime.run import Run
 from dataflow.stores import Answer
-from tests.properties.diary import Diary
 from tests.properties.effort import Below, pace
-from tests.properties.ledger import Ledger
+from tests.properties.ledger import Diary, Ledger
 from tests.properties.node_functions import answer_to, recording
 from tests.properties.playing import Fired, Played, expect, flow_of, hold, hold_part, plain
 from tests.properties.random_flows import Program
@@ -93,7 +92,6 @@ class Life:
         await self.end()
 
     async def end(self) -> None:
-        """Sit until the run has ended."""
         for _ in range(MOST):
             if self.has_ended:
                 return
@@ -106,7 +104,6 @@ class Life:
         return status == "completed" or (status == "failed" and self.mended >= MENDED)
 
     async def sit(self, sitting: Sitting) -> None:
-        """Go on with the run, and hold what it comes to against the reference."""
         before = Diary.of(self.store.journal())
         if sitting.breaks and sitting.kept is not None:
             self.store.full = max(1, before.seq) + sitting.kept
@@ -174,7 +171,6 @@ class Life:
             return None
 
     async def _attend(self, run: Run, sitting: Sitting) -> None:
-        """Answer what is asked while the run is executed."""
         count, together = 0, dict[str, Any]()
         async for event in run.events():
             self.heard.append(event)

@@ -142,7 +142,6 @@ def _reads_item(node: dict[str, Any]) -> bool:
 
 
 def _edges(edges: list[dict[str, Any]], choose: random.Random) -> list[dict[str, Any]]:
-    """Mix the edges of different ports."""
     ports: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for edge in edges:
         ports.setdefault((edge["target"], edge["target_port"]), []).append(edge)

@@ -101,7 +101,6 @@ def all_pins(talks: list[Talk]) -> tuple[tuple[str, str], ...]:
 
 
 def as_message(text: str) -> Message:
-    """Make the message of a text: `assistant calls 3 a b` makes the calls a and b, `tool a` answers one."""
     role, *words = text.split()
     calls = words[2:] if words[0] == "calls" else []
     return Message(
@@ -201,7 +200,6 @@ class Conversations(RuleBasedStateMachine):
 
     @rule()
     def resume(self) -> None:
-        """Go on in another process, with what was stored."""
         blobs: dict[str, bytes] = {}
         writer = Writer(CLASSES, blobs.__setitem__)
         stored = [json.dumps(writer.write(context, "a.out")) for context, _ in self.made]

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from dataflow.durable.fork import prepare_forked
 from tests.properties.count import KINDS
-from tests.properties.diary import Diary
 from tests.properties.effort import LONGEST, chooses, drawn, flows
+from tests.properties.ledger import Diary
 from tests.properties.live_sessions import affected, root_of
 from tests.properties.playing import expect
 from tests.properties.random_flows import ASKING, Program, changed_inputs, programs, sample

@@ -1,21 +1,25 @@
-"""Native documents survive being read and written, whatever stands in them; any text is read or refused."""
+"""Random documents are written as they were read, and spoilt ones are refused in time."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
+from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dataflow import DataflowError
+from dataflow import DataflowError, FormatError
 from dataflow.core.wiring import Reference, parse_reference, write_reference
 from dataflow.formats.native.document import json_schema
 from dataflow.formats.native.reader import load
 from dataflow.formats.native.writer import dump, dump_yaml
 from dataflow.formats.writer import write_yaml
 from tests.formats.nesting import nest
-from tests.properties.fuzz_native import refused
+from tests.properties.fuzz_native import TooSlowError, corpus, examine, files_of, fuzz, refused, spoilt
 from tests.support.json_schemas import is_valid
 
 RESERVED: Final = ("$in", "$carry", "$item")
@@ -209,7 +213,9 @@ def _canonical_node(id: str, node: dict[str, Any], inline: list[dict[str, Any]])
     for port, wired in node.get("inputs", {}).items():
         several = wired if isinstance(wired, list) else [wired]
         if all(isinstance(source, str) for source in several):
-            inline.extend(_inline_edge(source, id, port) for source in several)
+            for reference in map(parse_reference, several):
+                ends = {"source": reference.node, "source_port": reference.port}
+                inline.append(_edge({**ends, "target": id, "target_port": port}))
         elif len(several) > 1:
             inputs[port] = several
         elif "value" in several[0]:
@@ -219,13 +225,6 @@ def _canonical_node(id: str, node: dict[str, Any], inline: list[dict[str, Any]])
     policy = {**node["policy"]} if "policy" in node else {}
     whole = {**node, "inputs": inputs, "values": {**values, **node["values"]}, "policy": policy}
     return _without_empty(whole, ("inputs", "values", "policy", "after", "meta", "config"))
-
-
-def _inline_edge(source: str, target: str, port: str) -> dict[str, Any]:
-    reference = parse_reference(source)
-    return _edge(
-        {"source": reference.node, "source_port": reference.port, "target": target, "target_port": port}
-    )
 
 
 SCHEMA: Any = json_schema()
@@ -268,3 +267,46 @@ def test_any_value_is_read_or_refused(value: object) -> None:
 def test_a_document_satisfies_the_published_schema(document: dict[str, Any]) -> None:
     assert is_valid(document, SCHEMA, SCHEMA)
     assert is_valid(dump(load(json.dumps(document), "flow.json", nest)), SCHEMA, SCHEMA)
+
+
+ENOUGH = 300
+ENOUGH_OF_A_FORMAT = 40
+
+
+def test_each_input_becomes_a_flow_or_a_clear_error(tmp_path: Path) -> None:
+    assert len(corpus()) > 100
+    report = fuzz(0, iter(range(ENOUGH)), tmp_path)
+    assert (report.failure, report.tried) == ("", ENOUGH)
+    assert report.outcomes.keys() == {
+        "loaded, and fit to run",
+        "loaded, with problems",
+        "refused with FlowInvalid",
+        "refused with FormatError",
+    }
+
+
+@pytest.mark.parametrize("format", ["agentflow", "agentron", "cagent", "clickweave", "hifide"])
+def test_a_spoilt_file_of_a_format_is_loaded_or_refused_with_its_place(format: str, tmp_path: Path) -> None:
+    report = fuzz(3, iter(range(ENOUGH_OF_A_FORMAT)), tmp_path, documents=files_of(format))
+    assert (report.failure, report.tried) == ("", ENOUGH_OF_A_FORMAT)
+
+
+def test_what_is_no_clear_error_is_reported_with_its_seed_and_its_input(tmp_path: Path) -> None:
+    name, text = spoilt(random.Random("5/2"))
+    third = text.encode(errors="surrogatepass")
+    for error, reported in (
+        (KeyError("x"), "KeyError: 'x'"),
+        (RecursionError(), "RecursionError"),
+        (FormatError("flow.yaml", "is bad"), "AssertionError: no place: flow.yaml: DF0506 is bad"),
+        (TooSlowError("took more than 20 s"), "TooSlowError: took more than 20 s"),
+    ):
+
+        def breaks_at_the_third(path: Path, *, imports: bool, error: BaseException = error) -> list[str]:
+            if path.read_bytes() == third:
+                raise error
+            return examine(path, imports=imports)
+
+        report = fuzz(5, itertools.count(), tmp_path, breaks_at_the_third)
+        assert report.tried == 2
+        assert report.failure.startswith(f"seed 5, input 2, {name}:\n{text!r}\nTraceback")
+        assert reported in report.failure

@@ -21,14 +21,7 @@ from dataflow.runtime.shared import Shared
 from dataflow.runtime.workers import QuickCalls
 from dataflow.scheduler.frames import FiringId, Frame
 from dataflow.scheduler.scheduler import Scheduler
-
-
-async def one() -> int:
-    return 1
-
-
-async def inc(x: int) -> int:
-    return x + 1
+from tests.support.quick_nodes import inc, one
 
 
 async def fails(x: int) -> int:
@@ -49,16 +42,9 @@ async def plus(x: int, y: int = 5) -> int:
 
 
 class Started(NamedTuple):
-    """What a worker is left with."""
-
     current: Attempt
     outcome: Awaitable[Any]
     waits: bool
-
-
-def nothing_shared() -> Shared:
-    """What firings share that share nothing: no task is started for it."""
-    return Shared(lambda _: pytest.fail("something is opened"), pytest.fail, 0)
 
 
 class Row:
@@ -68,9 +54,8 @@ class Row:
         self.reporter = Reporter("a run")
         self.scheduler = Scheduler(flow.compile(), flow.settings, self.reporter, anyio.current_time)
         self.waited: list[Attempt] = []
-        self.worker = Worker(
-            self.scheduler, self.waited.append, anyio.CancelScope(), NO_SHELTER, nothing_shared()
-        )
+        shared = Shared(lambda _: pytest.fail("something is opened"), pytest.fail, 0)
+        self.worker = Worker(self.scheduler, self.waited.append, anyio.CancelScope(), NO_SHELTER, shared)
         self.ready: deque[FiringId] = deque(self.scheduler.start({}))
         self.left: FiringId | None = None  # that takes more than this
         self.inline = QuickCalls(copy_context(), self.leave, self.ready)
@@ -104,7 +89,6 @@ class Row:
 
 
 def chain(*functions: Any) -> Flow:
-    """Wire a chain that begins with one."""
     with Flow() as f:
         port: Any = f.add(one).out
         for function in functions:

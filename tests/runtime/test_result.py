@@ -23,10 +23,7 @@ from dataflow import (
     merge,
     node,
 )
-
-
-async def inc(n: int) -> int:
-    return n + 1
+from tests.compiler.typed_nodes import inc
 
 
 async def broken(n: int = 0) -> int:

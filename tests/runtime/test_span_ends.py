@@ -10,12 +10,10 @@ import pytest
 from opentelemetry.trace import StatusCode
 
 from dataflow import Flow, Retry, RunFailed, Secret, Store, collect, each, node, this_firing
+from tests.runtime.test_spans import listing
 from tests.support.known_secrets import forgetting
+from tests.support.quick_nodes import inc
 from tests.support.spans import Spans, traced
-
-
-async def inc(x: int) -> int:
-    return x + 1
 
 
 def flaky(failures: int) -> Any:
@@ -31,7 +29,6 @@ def flaky(failures: int) -> Any:
 
 
 def flow_of(function: Any, **inputs: Any) -> Flow:
-    """Return a flow of one node with an output `y`."""
     with Flow("f") as flow:
         flow.output("y", flow.add(function, **inputs).out)
     return flow
@@ -144,10 +141,6 @@ async def test_in_a_store_and_with_limits_the_spans_are_the_same(tmp_path: Path)
             "listing": "run f", **{f"inc[{n}]": "inc" for n in range(3)}, "inc": "run f", "run f": None,
         }  # fmt: skip
         assert set(spans.states().values()) == {"done", "completed"}
-
-
-async def listing(n: int) -> list[int]:
-    return [*range(n)]
 
 
 async def test_a_live_session_has_one_span_around_its_calls() -> None:

@@ -11,11 +11,8 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
 from dataflow import Flow, Telemetry, collect, each, fallback, node, this_firing
 from tests.support.processes import modules_after
+from tests.support.quick_nodes import inc
 from tests.support.spans import Spans, traced
-
-
-async def inc(x: int) -> int:
-    return x + 1
 
 
 async def double(x: int) -> int:
@@ -27,7 +24,6 @@ async def add(a: int, b: int) -> int:
 
 
 def current() -> object:
-    """Tell of which node the span is that is current here."""
     span = trace.get_current_span()
     return span.attributes.get("dataflow.path") if isinstance(span, SdkSpan) and span.attributes else None
 

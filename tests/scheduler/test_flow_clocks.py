@@ -1,8 +1,7 @@
-"""The time of a flow node stands still while everything in it waits for answers (S7.3)."""
+"""Timers, and the time of a flow node, which stops while all in it waits for answers (S7.3, S9.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,17 +9,17 @@ import anyio
 import trio
 from trio.testing import MockClock
 
-from dataflow import EventKind, Flow, Run, RunFailed
+from dataflow import EventKind, Flow, Run, RunFailed, node
+from dataflow.core.events import Reporter
+from dataflow.core.policy import Settings
+from dataflow.scheduler.scheduler import Scheduler
+from dataflow.scheduler.timers import Timer
 from dataflow.stores import Store
+from tests.support.steady import jumping
 from tests.support.stored_runs import add, one_ask
 
 #: Of the flow node, in seconds.
 TIMEOUT = 10
-
-
-def jumping(main: Callable[[], Any]) -> Any:
-    """Run on trio with a clock that jumps to the next timer whenever nothing else can run."""
-    return trio.run(main, clock=MockClock(autojump_threshold=0))
 
 
 async def rest(seconds: float) -> int:
@@ -49,7 +48,6 @@ def bounded(*, inside: float = 0, then: float = 0, **settings: Any) -> Flow:
 
 
 async def answered_after(flow: Flow, seconds: float) -> Any:
-    """Run a flow and answer its ask after a time; return its output, or what its failure is called."""
     async with flow.start() as run, anyio.create_task_group() as group:
         group.start_soon(_answer, run, run.events(), seconds)
         try:
@@ -124,3 +122,57 @@ class TestSittings:
             for seconds, status in ((4, "completed"), (7, "failed")):
                 clock = MockClock(autojump_threshold=0.05)
                 assert trio.run(partial(go, bound, seconds), clock=clock) == status
+
+
+@node
+async def one() -> int:
+    return 1
+
+
+def plain() -> Flow:
+    with Flow("plain") as f:
+        f.output("o", f.add(one).out)
+    return f
+
+
+class Played:
+    """A scheduler without anybody who acts, and what its timers have done."""
+
+    def __init__(self) -> None:
+        self.scheduler = Scheduler(plain().compile(), Settings(), Reporter("run"))
+        self.ready = self.scheduler.start({})
+        self.steps: list[str] = []
+
+    def set(self, name: str, *, in_root: bool = True) -> Timer:
+        frame = self.scheduler.root if in_root else None
+        return self.scheduler.timers.set(1, partial(self.steps.append, name), frame)
+
+
+def test_a_step_is_taken_once_unless_its_timer_is_dropped() -> None:
+    played = Played()
+    timer, dropped = played.set("a"), played.set("b")
+    played.scheduler.timers.drop(dropped)
+    for one in (timer, timer, dropped):
+        played.scheduler.due(one)
+    assert played.steps == ["a"]
+
+
+def test_the_news_are_told_once() -> None:
+    played = Played()
+    kept, dropped, never_told = played.set("a"), played.set("b"), played.set("c")
+    played.scheduler.timers.drop(never_told)
+    assert played.scheduler.timers.news() == ([kept, dropped], [never_told])
+    played.scheduler.timers.drop(dropped)
+    assert played.scheduler.timers.news() == ([], [dropped])
+    assert played.scheduler.timers.news() == ([], [])
+
+
+def test_closing_a_frame_drops_its_timers_and_no_others() -> None:
+    played = Played()
+    played.set("a")
+    other = played.set("b", in_root=False)
+    frame, index = played.ready[0]
+    played.scheduler.settling.fail(frame, index, ValueError("no"))
+    assert played.scheduler.timers.are_awaited
+    assert played.scheduler.timers.close(other)
+    assert not played.scheduler.timers.are_awaited

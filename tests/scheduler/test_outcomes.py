@@ -1,28 +1,19 @@
-"""Settling: without a work list where only calls or a map hear of a value, and to the same end (S3.2)."""
+"""Settling, with a work list or without, and who may start where only the run has a limit (S3.3, S15.1)."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from dataflow import SKIP, Flow, Maybe, collect, each, node
-from dataflow.compiler.plan import Call
+from dataflow.compiler.plan import Call, ScopePlan
 from dataflow.core.events import Reporter
-from dataflow.core.states import DONE, READY, RELEASED, RUNNING, STATES, UNSETTLED, Skip
+from dataflow.core.states import CANCELLED, DONE, READY, RELEASED, RUNNING, STATES, UNSETTLED, Skip
+from dataflow.scheduler.admission import RunSlots
 from dataflow.scheduler.frames import FiringId, Frame, OpenedMap
 from dataflow.scheduler.scheduler import Scheduler
-
-
-async def one() -> int:
-    return 1
-
-
-async def inc(x: int) -> int:
-    return x + 1
-
-
-async def add(x: int, y: int) -> int:
-    return x + y
+from tests.support.quick_nodes import add, inc, one
 
 
 async def may(x: int) -> Maybe[int]:
@@ -87,7 +78,6 @@ class Playing:
         return found
 
     def told(self) -> list[object]:
-        """Tell all that a run has come to: of each frame its states, values and counters."""
         return [self.order, *(told_of(frame) for frame in self.frames())]
 
 
@@ -176,17 +166,12 @@ def a_map_of(*items: int, **options: Any) -> Playing:
     return Playing(flow, xs=list(items))
 
 
-def opened_map(playing: Playing) -> OpenedMap:
-    (opened,) = playing.root.opened.values()
-    assert isinstance(opened, OpenedMap)
-    return opened
-
-
 def test_the_value_of_its_last_node_ends_an_item() -> None:
     playing = a_map_of(1, 2)
     for _ in range(3):  # inc of each item, then inc_2 of the first
         playing.fire()
-    opened = opened_map(playing)
+    (opened,) = playing.root.opened.values()
+    assert isinstance(opened, OpenedMap)
     first, second = opened.frames
     assert (first.has_ended, second.has_ended) == (True, False)
     assert STATES[first.states[1]].value == "done"
@@ -205,3 +190,87 @@ def test_items_that_end_in_another_order_are_listed_in_theirs() -> None:
     playing.ready.reverse()
     playing.to_the_end()
     assert playing.root.values[playing.scheduler.plan.outputs["o"]] == [3, 4]
+
+
+NODES = 8
+
+
+def a_frame() -> Frame:
+    return Frame(ScopePlan(states=bytearray([READY] * NODES)), 0, "fail_fast")
+
+
+def numbers(firings: list[FiringId]) -> list[int]:
+    return [index for _, index in firings]
+
+
+def ready(frame: Frame, *indices: int) -> list[FiringId]:
+    return [(frame, index) for index in indices]
+
+
+class Later:
+    """Keeps what is to be done in the event loop, until it goes round."""
+
+    def __init__(self, slots: RunSlots) -> None:
+        self.steps: list[Callable[[], None]] = []
+        slots.later = self.steps.append
+
+    def go_round(self) -> None:
+        while self.steps:
+            self.steps.pop(0)()
+
+
+def test_all_start_in_the_order_in_which_they_came() -> None:
+    slots, frame = RunSlots(1), a_frame()
+    started = numbers(slots.admit(ready(frame, 3, 1)) + slots.admit(ready(frame, 2, 0)))
+    while slots.are_waiting:
+        slots.ended((frame, started[-1]))
+        started += numbers(slots.admit(()))
+    assert started == [3, 1, 2, 0]
+
+
+# closed frames
+
+
+def test_what_was_cancelled_while_it_waited_takes_no_slot() -> None:
+    slots, frame = RunSlots(1), a_frame()
+    slots.admit(ready(frame, 0, 1, 2))
+    frame.states[1] = CANCELLED
+    slots.ended((frame, 0))
+    assert numbers(slots.admit(())) == [2]
+
+
+# threads that run on
+
+
+def test_a_slot_comes_back_in_the_event_loop_when_the_last_thread_returns() -> None:
+    slots, frame = RunSlots(1), a_frame()
+    later = Later(slots)
+    slots.admit(ready(frame, 0, 1))
+    first, second = slots.keep((frame, 0)), slots.keep((frame, 0))
+    slots.ended((frame, 0))
+    assert slots.admit(()) == []
+    first()
+    later.go_round()
+    assert slots.admit(()) == []
+    thread = threading.Thread(target=second)
+    thread.start()
+    thread.join()
+    assert slots.admit(()) == []
+    later.go_round()
+    assert numbers(slots.admit(())) == [1]
+
+
+def test_a_thread_that_returns_before_its_firing_ends_keeps_nothing() -> None:
+    slots, frame = RunSlots(1), a_frame()
+    later = Later(slots)
+    slots.admit(ready(frame, 0, 1))
+    slots.keep((frame, 0))()
+    assert later.steps == []
+    slots.ended((frame, 0))
+    assert numbers(slots.admit(())) == [1]
+
+
+def test_a_thread_of_a_firing_without_a_slot_keeps_none() -> None:
+    slots, frame = RunSlots(1), a_frame()
+    slots.keep((frame, 0))()
+    assert numbers(slots.admit(ready(frame, 0, 1))) == [0]

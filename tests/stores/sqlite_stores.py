@@ -29,7 +29,6 @@ def owned(hold: Hold) -> Iterator[Hold]:
 
 
 def written(path: Path, seqs: int = 2) -> Store:
-    """Return a store with one run, which nobody owns."""
     store = Store.sqlite(path)
     with owned(store.begin(new_run())):
         store.commit("run", batch_of(*range(1, seqs + 1)))

@@ -1,13 +1,15 @@
-"""Nodes of all kinds, and where they stand in a plan."""
+"""Nodes of all kinds, where they are in a plan, and maps over edges in flows of the builder."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from dataflow import SKIP, Config, Failure, Flow, Lazy, Maybe, NodeOutput, Ports, Signal, node
+from dataflow.builder.sources import Expression, literally
 from dataflow.compiler.plan import LoopOf, MapOf, PlanNode, QuickCall, QuickEnd, ScopePlan
+from dataflow.core.wiring import Every
 
 
 class Set(Config):
@@ -140,7 +142,6 @@ with Flow("nested") as nested:
 
 
 def plan_of(wire: Callable[[Flow], object]) -> ScopePlan:
-    """Wire a flow, and return the plan of its root."""
     flow = Flow()
     with flow:
         wire(flow)
@@ -148,7 +149,6 @@ def plan_of(wire: Callable[[Flow], object]) -> ScopePlan:
 
 
 def body_of(plan: ScopePlan) -> ScopePlan:
-    """Return the plan of the only loop or map in a scope."""
     (body,) = [node.action.body for node in plan.nodes if isinstance(node.action, LoopOf | MapOf)]
     return body
 
@@ -173,3 +173,13 @@ def calls_of(plan: ScopePlan, id: str) -> list[str] | None:
     """Name the calls that are given a node's value without more ado, None if others hear of it."""
     calls = plan.calls[node_in(plan, id).outputs["out"]]
     return None if calls is None else [plan.nodes[index].id for index in calls]
+
+
+T = TypeVar("T")
+
+
+def every(*ports: T) -> T:
+    """Open a map over edges: what reads it runs once for each that brings a value (S7.4)."""
+    item: Any = Expression("every", tuple(map(literally, ports)), Every)
+    found: T = item
+    return found

@@ -43,12 +43,10 @@ class Import:
 
 
 def home_of(definition: Any) -> ModuleType:
-    """Return the module that defines a class or function."""
     return sys.modules[definition.__module__]
 
 
 def modules_of(package: str) -> list[Module]:
-    """Return every module of an installed package, sorted by name."""
     spec = importlib.util.find_spec(package)
     assert spec is not None, f"{package} is not installed"
     assert spec.origin is not None, f"{package} has no __init__.py"

@@ -52,7 +52,6 @@ class Spans:
         return {label: state for label, state in pairs if state is not None}
 
     def parents(self) -> dict[str, str | None]:
-        """Tell inside which span each is; None where it is not among them."""
         labels = {span.context.span_id: self.label(span) for span in self.all if span.context is not None}
         return {
             self.label(span): None if span.parent is None else labels.get(span.parent.span_id)
@@ -60,16 +59,13 @@ class Spans:
         }
 
     def links(self, label: str) -> list[str | None]:
-        """Tell to which spans one is linked."""
         labels = {span.context.span_id: self.label(span) for span in self.all if span.context is not None}
         return [labels.get(link.context.span_id) for link in self.one(label).links]
 
     def text(self) -> str:
-        """Write all that the spans tell."""
         return "\n".join(span.to_json() for span in self.all)
 
 
 async def traced(flow: Flow, **inputs: Any) -> tuple[Spans, Result]:
-    """Run a flow and return its spans and its result."""
     spans = Spans()
     return spans, await flow.using(**spans.settings).run(**inputs)

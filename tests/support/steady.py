@@ -1,10 +1,14 @@
-"""What happens in a test is not to depend on how fast the machine is, or on what else it does."""
+"""What happens in a test does not depend on the speed of the machine, and clocks that are set forward."""
 
 from __future__ import annotations
 
-from typing import Final
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
+import trio
+from trio.testing import MockClock
 
 from dataflow.runtime.call import Driver
 from dataflow.runtime.workers import QuickCalls, Workers
@@ -33,3 +37,19 @@ def warn_of_blocking(monkeypatch: pytest.MonkeyPatch, *, above: float) -> None:
     """Warn of each step that keeps the event loop for more than these seconds (S9.2)."""
     for owner in (QuickCalls, Driver):
         monkeypatch.setattr(home_of(owner), "MOST_BLOCKING", above)
+
+
+def set_forward(seconds: float) -> None:
+    """Let time pass at once: what is due by then is so when the event loop comes back."""
+    if trio.lowlevel.in_trio_run():
+        clock: Any = trio.lowlevel.current_clock()
+        object.__setattr__(clock, "offset", clock.offset + seconds)  # it is frozen, and not to be replaced
+    else:
+        loop = asyncio.get_running_loop()
+        before = loop.time
+        vars(loop)["time"] = lambda: before() + seconds
+
+
+def jumping(main: Callable[[], Any]) -> Any:
+    """Run on trio with a clock that jumps to the next timer whenever nothing else can run."""
+    return trio.run(main, clock=MockClock(autojump_threshold=0))

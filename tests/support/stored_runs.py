@@ -20,8 +20,6 @@ PROMPT = "how many?"
 
 
 def asking(type: object = int, name: str = "ask", **told: Any) -> Node[..., Any]:
-    """Make a node that asks for its only port."""
-
     async def ask(inputs: dict[str, Any]) -> NodeOutput:
         shown = {"show": inputs["show"]} if inputs["show"] is not None else {}
         return NodeOutput(status="paused", metadata={"ask": {"prompt": PROMPT, **shown, **told}})
@@ -34,7 +32,6 @@ one_ask = asking()
 
 
 async def number(begun: bool) -> int:
-    """Give a value that stands when the run is resumed."""
     assert begun
     return 20
 
@@ -74,8 +71,6 @@ class Writes(MemoryStore):
 
 
 def failing_with(error: BaseException, kind: str) -> Callable[[Batch], None]:
-    """Raise in place of writing a batch that has a record of a kind."""
-
     def before(batch: Batch) -> None:
         if any(record.kind == kind for record in batch.records):
             raise error
@@ -113,12 +108,10 @@ class Gated(MemoryStore):
 
 
 async def until(happened: threading.Event) -> None:
-    """Wait for what a thread does."""
     assert await anyio.to_thread.run_sync(happened.wait, 30)
 
 
 def kinds_of(store: Store, run: str) -> list[str]:
-    """List the kinds of the records of a run."""
     return [record.kind for record in store.records(run)]
 
 
@@ -133,8 +126,6 @@ def retold(store: Store, run: str, change: Callable[[Record], Record | None]) ->
 
 
 def earlier(seconds: float) -> Callable[[Record], Record]:
-    """Have all of a run happen so much earlier."""
-
     def change(record: Record) -> Record:
         data = json.loads(record.data)
         time = datetime.fromisoformat(data["time"]) - timedelta(seconds=seconds)

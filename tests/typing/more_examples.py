@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, assert_type
+from typing import Any, Literal, TypedDict, TypeVar, assert_type
 
 from dataflow import (
     SKIP, Carry, Config, Diagnostic, Event, ExecutionContext, Expression, Failure, Flow, Lazy, Limit, Loop,
     Maybe, Memo, Message, Node, NodeOutput, Pack, Port, Ports, Result, Retry, Run, Signal, Step, Template,
     Tools, TypedFlow, When, collect, each, fallback, flow, gather, merge, merge_contexts, node, threaded,
 )
-
-
-class Parts(NamedTuple):
-    title: str
-    chunks: list[str]
+from tests.typing.examples_core import Parts, split
 
 
 @dataclass
@@ -35,10 +31,6 @@ class Style(Config):
 
 async def fetch(url: str) -> str:
     return url
-
-
-async def split(doc: str) -> Parts:
-    return Parts("", [doc])
 
 
 async def grade(text: str) -> Grade:

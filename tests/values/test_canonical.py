@@ -1,18 +1,24 @@
-"""Configs and constants as text by which they can be compared (S11.4)."""
+"""Values as text by which they are compared (S11.4), and digests of third-party types (S13.2)."""
 
 from __future__ import annotations
 
 import enum
+import io
 from collections import namedtuple
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from dataflow import digester
 from dataflow.expressions.expression import ExpressionOf
 from dataflow.secrets.secret import Secret
 from dataflow.values.canonical import canonical_text
+from dataflow.values.digests import NoDigest, digest
 from tests.support.quick_nodes import Adder, Set, inc
 
 
@@ -62,3 +68,57 @@ def test_values_have_one_text_only_if_they_are_equal() -> None:
     ]
     for one, other in cases:
         assert canonical_text(one) == canonical_text(other), one
+
+
+class Image(io.BytesIO):
+    """Of a class written in C, with a number of its own."""
+
+    quality = 1
+
+
+class Known(Enum):
+    A = 1
+
+
+@pytest.fixture(name="kind")
+def another_image() -> type[Image]:
+    return type("Another", (Image,), {})
+
+
+def test_what_is_registered_counts(kind: type[Image]) -> None:
+    with pytest.raises(NoDigest, match="BytesIO"):
+        digest([io.BytesIO()])
+    digester(kind, lambda image: (image.quality, image.getvalue()))
+    assert digest([kind(b"a")]) == digest([kind(b"a")]) != digest([kind(b"b")])
+
+    @digester(kind)
+    def told(image: Image) -> bytes:
+        return image.getvalue()
+
+    assert digest(kind(b"a")) != digest(told(kind(b"a")))
+    digester(kind, lambda _: 1)
+    before = digest(kind())
+    digester(kind, lambda _: 2)
+    assert digest(kind()) != before
+
+
+def test_only_classes_without_a_fixed_digest_are_registered(kind: type[Image]) -> None:
+    for known in (int, list, dict, object, type, Enum):
+        with pytest.raises(TypeError, match="DF0643"):
+            digester(known, repr)
+    before = digest(Known.A)
+    digester(Known, lambda _: 1)
+    assert digest(Known.A) != before
+    for wrong in (5, "a.b", list[int], None):
+        with pytest.raises(TypeError, match=r"DF0642 .*expected a class"):
+            digester(wrong, repr)  # type: ignore[arg-type]
+
+    async def told(_: Image) -> int:
+        return 1
+
+    wrongs: list[Any] = [5, told]
+    for wrong in wrongs:
+        with pytest.raises(TypeError, match=r"DF0642 .*expected a function"):
+            digester(kind, wrong)
+        with pytest.raises(TypeError, match=r"DF0642 .*expected a function"):
+            digester(kind)(wrong)

@@ -12,7 +12,6 @@ from tests.support.quick_nodes import Adder, awaiting, inc, plain
 
 
 def made(source: str) -> Callable[..., Any]:
-    """Compile a function `f`, as of another version of a file."""
     names: dict[str, Any] = {}
     exec(source, names)  # a text of this file
     function: Callable[..., Any] = names["f"]

@@ -1,4 +1,4 @@
-"""Every type that is stored comes back as what it was, in the same process and in a new one (S12.3, B26)."""
+"""Every stored type comes back as what it was, also in a new process, and so do histories (S12.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from dataflow import ExecutionContext, Message
 from dataflow.errors import StoreError, ValueRefused
+from dataflow.values.classes import classes_of
 from dataflow.values.digests import digest
 from dataflow.values.kinds import BY_NAME
 from dataflow.values.reader import Reader
@@ -141,3 +143,21 @@ def test_a_time_that_pydantic_has_read_comes_back_in_a_zone_of_the_standard_libr
         back = through_json(read)
         assert (back, back.utcoffset(), type(back.tzinfo)) == (read, read.utcoffset(), timezone)
         assert digest(back) == digest(read)  # a run that was resumed has the fingerprints that it had
+
+
+OF_HISTORIES = classes_of([])
+
+
+def grown(turns: int) -> list[ExecutionContext]:
+    contexts = [ExecutionContext("c")]
+    for turn in range(turns):
+        contexts.append(contexts[-1].append(Message("user", f"turn {turn}")))
+    return contexts
+
+
+def test_appending_costs_what_is_appended() -> None:
+    put: list[str] = []
+    writer = Writer(OF_HISTORIES, lambda name, _: put.append(name))
+    for context in grown(50):
+        writer.write(context, "a.context")
+    assert len(put) == len(set(put)) == 51

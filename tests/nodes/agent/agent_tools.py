@@ -19,7 +19,6 @@ from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 
 
 async def told_of(call: ToolCall, box: Toolbox, allowed: list[str] | None = None) -> Content:
-    """Make a call, and return what the model is told."""
     try:
         tool, _, arguments = await read_call(call, box, allowed)
     except CallUnfit as unfit:
@@ -41,18 +40,15 @@ def room(placed: Agent, box: Toolbox | None = None, folder: Path | None = None, 
 
 
 def calling(*calls: tuple[str, Any], text: str = "") -> ScriptedAnswer:
-    """Return an answer that asks for calls of tools, each by its name and arguments."""
     made = tuple(ScriptedCall(name=name, arguments=given) for name, given in calls)
     return ScriptedAnswer(text=text, tool_calls=made)
 
 
 def said(context: ExecutionContext) -> list[tuple[str, object]]:
-    """List the messages of a conversation."""
     return [(message.role, message.content) for message in context.message_history]
 
 
 def results(context: ExecutionContext) -> list[Any]:
-    """List the results of tools in a conversation."""
     return [content for role, content in said(context) if role == "tool"]
 
 

@@ -34,7 +34,6 @@ REFUSED: Final[dict[str, tuple[int, str, str, str | None]]] = {
 
 
 def delta(reason: str | None = None, **delta: Any) -> dict[str, Any]:
-    """Make a piece of an answer."""
     choice = {"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": reason}
     return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
 
@@ -67,7 +66,6 @@ class FakeServer:
     reached: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request and close the connection."""
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line)
@@ -90,7 +88,6 @@ class FakeServer:
     async def answer(
         self, body: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Do what the name of the model says."""
         if body["model"] in REFUSED and (body["model"] != "limited" or len(self.asked) == 1):
             await refuse(writer, *REFUSED[body["model"]])
             return
@@ -120,7 +117,6 @@ class FakeServer:
     async def give(
         self, body: dict[str, Any], writer: asyncio.StreamWriter, text: str, reason: str = "stop"
     ) -> None:
-        """Give a text, in pieces if the client wants them."""
         if body.get("stream"):
             pieces = [delta(content=text[start : start + 4]) for start in range(0, len(text), 4)]
             await stream(writer, [*pieces, delta(reason), usage()])
@@ -132,12 +128,10 @@ class FakeServer:
 
 
 def usage() -> dict[str, Any]:
-    """Make the last piece of an answer, which counts the tokens."""
     return {**delta(), "choices": [], "usage": USAGE}
 
 
 async def stream(writer: asyncio.StreamWriter, pieces: list[dict[str, Any]], *, ends: bool = True) -> None:
-    """Send pieces, each as soon as it is there."""
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n"
                  b"connection: close\r\n\r\n")  # fmt: skip
     for piece in [*map(json.dumps, pieces), *(["[DONE]"] if ends else [])]:
@@ -152,13 +146,11 @@ async def stream(writer: asyncio.StreamWriter, pieces: list[dict[str, Any]], *, 
 async def refuse(
     writer: asyncio.StreamWriter, status: int, told: str, more: str = "", code: str | None = None
 ) -> None:
-    """Send an error as OpenAI does."""
     kind = "invalid_request_error"
     await send(writer, status, {"error": {"message": told, "type": kind, "code": code}}, more)
 
 
 async def send(writer: asyncio.StreamWriter, status: int, found: dict[str, Any], more: str = "") -> None:
-    """Send an answer whole."""
     data = json.dumps(found).encode()
     head = f"HTTP/1.1 {status} OK\r\ncontent-type: application/json\r\n{more}"
     writer.write(f"{head}connection: close\r\ncontent-length: {len(data)}\r\n\r\n".encode() + data)
@@ -167,7 +159,6 @@ async def send(writer: asyncio.StreamWriter, status: int, found: dict[str, Any],
 
 @contextmanager
 def serving() -> Iterator[FakeServer]:
-    """Serve in a thread, at an address that is free."""
     server = FakeServer()
     with listening(server.serve) as port:
         server.url = f"http://127.0.0.1:{port}/v1"

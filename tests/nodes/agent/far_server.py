@@ -39,7 +39,6 @@ class FarServer:
     sessions: int = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of a connection."""
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -125,7 +124,6 @@ def failed(asked: dict[str, Any], code: int, message: str) -> dict[str, Any]:
 def send(
     writer: asyncio.StreamWriter, status: int, found: dict[str, Any] | None = None, more: str = ""
 ) -> None:
-    """Send an answer whole."""
     data = b"" if found is None else json.dumps(found).encode()
     kind = "" if found is None else "content-type: application/json\r\n"
     writer.write(f"HTTP/1.1 {status} X\r\n{kind}{more}content-length: {len(data)}\r\n\r\n".encode() + data)
@@ -143,7 +141,6 @@ def stream(
 
 @contextmanager
 def serving_far(wants: str = "") -> Iterator[FarServer]:
-    """Serve in a thread, at an address that is free."""
     server = FarServer(wants=wants)
     with listening(server.serve) as port:
         server.url = f"http://127.0.0.1:{port}/mcp"

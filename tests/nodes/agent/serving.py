@@ -28,13 +28,11 @@ ON_ASYNCIO: Final = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 
 
 def serve(*options: str, **settings: Any) -> Toolbox:
-    """Describe the server of the tests."""
     described: dict[str, Any] = {"name": "served", **settings}
     return mcp(sys.executable, SERVER, *options, **described)
 
 
 def odd(*options: str, **settings: Any) -> Toolbox:
-    """Describe the server that does what it should not."""
     described: dict[str, Any] = {"name": "odd", **settings}
     return mcp(sys.executable, ODD_SERVER, *options, **described)
 
@@ -48,7 +46,6 @@ def is_there(pid: int) -> bool:
 
 
 async def end_of(pid: int) -> None:
-    """Wait until a process has ended that was killed: the kernel may take a moment."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -61,7 +58,6 @@ async def end_of(pid: int) -> None:
 
 
 def children() -> set[int]:
-    """List the processes below this one that live."""
     found = subprocess.run(
         ["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True, check=True
     ).stdout
@@ -75,7 +71,6 @@ def children() -> set[int]:
 
 
 async def call(box: Toolbox, name: str, /, **arguments: Any) -> Content:
-    """Call a tool by the name that models know."""
     return await told_of(ToolCall("c", name, json.dumps(arguments)), box)
 
 

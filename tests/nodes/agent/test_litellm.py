@@ -59,7 +59,6 @@ def talk(server: FakeServer, model: str, *, policy: dict[str, Any] | None = None
 
 
 def failure_of(flow: Flow) -> Exception:
-    """Run a flow that fails, and return why."""
     with pytest.raises(RunFailed) as caught:
         flow.run_sync()
     assert isinstance(caught.value.__cause__, Exception)

@@ -69,7 +69,6 @@ THREE: Final = [*BOXES, serve("--many", name="s2")]
 
 
 async def pid(number: int) -> int:
-    """Ask a server for its process, in the session of the block or of the run."""
     return int(str(await call(THREE[number], "pid")))
 
 
@@ -189,7 +188,6 @@ DENIES: Final = (
 
 
 def told(tools: dict[str, dict[str, Any]], **policy: Any) -> list[str]:
-    """Return what is told of the patterns of a server with tools of these schemas."""
     [server] = odd(**policy).servers
     known = tuple(
         ServerTool(server, name, "", json.dumps({"type": "object", "properties": {}, **schema}))
@@ -343,7 +341,6 @@ def test_a_result_is_its_texts_or_its_structure_and_its_images() -> None:
 
 @contextmanager
 def serving_http(port: int = 0) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """Serve on a port of the loopback, or on a free one for 0, from when it says that it listens there."""
     command = [sys.executable, SERVER, str(port)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert process.stdout is not None

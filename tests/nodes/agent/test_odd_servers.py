@@ -162,14 +162,12 @@ BEARER = {"Authorization": "Bearer ${FAR_TOKEN}"}
 
 @pytest.fixture
 def far() -> Iterator[FarServer]:
-    """Serve whoever comes."""
     with serving_far() as server:
         yield server
 
 
 @pytest.fixture
 def closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[FarServer]:
-    """Serve those that have the token, which is in the environment."""
     monkeypatch.setenv("FAR_TOKEN", TOKEN)
     with serving_far(f"Bearer {TOKEN}") as server:
         yield server

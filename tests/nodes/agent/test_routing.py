@@ -70,7 +70,6 @@ def picks(route: object) -> ScriptedAnswer:
 
 
 def routed(*, with_context: bool = True, config: Router = ROUTER) -> Flow:
-    """Two ways, each with a node that notes what came."""
     with Flow("routed") as flow:
         given = {"context": flow.input("context", ExecutionContext, BEFORE)} if with_context else {}
         way = flow.add(intent_router, prompt=flow.input("prompt", str, "hi"), config=config, **given)
@@ -103,7 +102,6 @@ async def test_only_the_way_that_was_chosen_runs_and_the_conversation_goes_it_to
 
 
 def parted() -> Flow:
-    """Chat on each of the two ways."""
     with Flow("parted") as flow:
         way = flow.add(intent_router, prompt="hi", config=ROUTER)
         for name in ROUTES:

@@ -71,7 +71,6 @@ def test_functions_have_the_policy_that_they_were_given_with_and_what_is_denied_
 
 
 def decisions(tool: Tool | None) -> list[Verdict]:
-    """Return what is decided on two calls of a tool."""
     assert tool is not None
     return [tool.verdict({"a": number}) for number in (1, 2)]
 

@@ -112,7 +112,6 @@ async def test_reading_gives_what_was_written_as_json(value: Any, indented: bool
 
 
 async def problem_of(work: Any) -> tuple[str, str]:
-    """Return the code of a problem, and what was found."""
     with pytest.raises(ArgumentInvalid) as caught:
         await work
     return caught.value.code, caught.value.diagnostics[0].found

@@ -34,12 +34,10 @@ FILES: Final = {
 
 
 def converted(document: str) -> Path:
-    """Return the path of a document."""
     return FOLDER / f"{document}{ENDING}"
 
 
 def original(document: str) -> Flow:
-    """Load the file that a document was made of, with its options."""
     options = {**OPTIONS.get(document.partition("/")[0], {}), **OPTIONS.get(document, {})}
     return Flow.load(FILES[document.partition(".")[0]], **options)
 

@@ -25,7 +25,6 @@ def start(value: Any = "x", id: str = "s") -> dict[str, Any]:
 
 
 def agent(id: str, prompt: str | None = None, **data: Any) -> dict[str, Any]:
-    """Make an agent that says its id before what it was told."""
     told = f"{id.upper()} {PREVIOUS}" if prompt is None else prompt
     return {"id": id, "type": "agent", "data": {"agentName": id.upper(), "userPrompt": told, **data}}
 
@@ -40,7 +39,6 @@ def approval(id: str, type: str = "approval") -> dict[str, Any]:
 
 
 def edge(written: str) -> dict[str, Any]:
-    """Read a connection, as `a>b` or `a.handle>b`."""
     source, target = written.split(">")
     id, _, handle = source.partition(".")
     return {"source": id, "target": target, **({"sourceHandle": handle} if handle else {})}
@@ -53,7 +51,6 @@ def workflow(nodes: Sequence[Any], edges: str, **more: Any) -> dict[str, Any]:
 
 
 def flow_of(data: Any, *, text: str | None = None, **options: str) -> Flow:
-    """Load a workflow of a file that is there only for that."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "small.json"
         path.write_text(text or json.dumps(data, indent=1), encoding="utf-8")
@@ -61,7 +58,6 @@ def flow_of(data: Any, *, text: str | None = None, **options: str) -> Flow:
 
 
 def problems(data: Any, **options: str) -> list[str]:
-    """Return the code and the place of each problem of a workflow."""
     with pytest.raises(FlowInvalid) as raised:
         flow_of(data, **options)
     return codes(raised.value)
@@ -100,7 +96,6 @@ def ran(data: Any, *answers: Answer, **options: str) -> Ran:
 
 
 async def told(running: Any, words: AgentFlowWords) -> tuple[list[Any], dict[str, Any], Result]:
-    """Return what a sitting of a run is told as: its entries without the times, and its record."""
     lines: list[str] = []
     async with running as run:
         assert isinstance(run, Run)

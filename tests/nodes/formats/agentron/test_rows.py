@@ -1,17 +1,23 @@
 # ruff: noqa: E501 - a row is a line
-"""The behaviours of workflows of Agentron Studio: each is a row with its number and its outcome."""
+"""The behaviours of workflows of Agentron Studio, a row for each, and runs in its own words."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from dataflow import Store
+from dataflow import Flow, Result, Run, RunFailed, Store
 from dataflow.durable.ownership import cancel_stored
 from dataflow.errors import RunTaken
 from dataflow_agent import ModelFailed, ModelRequest, ScriptedAnswer, ScriptedCall, scripted
-from tests.nodes.formats.agentron.walking import agent, edge, flow_of, ran, steps, workflow
+from dataflow_formats.agentron.file import Condition, fault_in, holds
+from dataflow_formats.agentron.words import AgentronWords
+from tests.nodes.formats.agentron.walking import MODEL, agent, always, edge, flow_of, ran, steps, workflow
+from tests.nodes.formats.golden import converted
 from tests.nodes.formats.rows import Row, check_rows
 
 #: What is no part of running a workflow that was asked for, with the reason.
@@ -38,13 +44,11 @@ FORK: Final = workflow("abc", edge("a", "b", "yes"), edge("a", "c"))
 
 
 def path_of(data: dict[str, Any], *answers: str, **options: Any) -> tuple[str, str]:
-    """Return the nodes that ran, and how the run ended."""
     found = ran(data, *answers, **options)
     return found.nodes, found.result.status
 
 
 def speaks_in_turn(request: ModelRequest) -> str:
-    """Count the turns: the next number after that of the last output."""
     told = str(request.messages[-1].content)
     return str(int(told.rpartition("\n")[2]) + 1) if "Output from" in told else "1"
 
@@ -60,7 +64,6 @@ def fifteen_turns() -> tuple[int, str, str]:
 
 
 async def paused_and_resumed() -> dict[str, Any]:
-    """Pause at `b`, and go on from the store alone, as another process would."""
     store = Store.memory()
     with scripted("roses", ASKING, "asked"):
         paused = await flow_of(ABC).using(store=store).run()
@@ -131,3 +134,166 @@ async def test_a_behaviour_is_as_its_row_says(subtests: pytest.Subtests) -> None
 
 def test_each_behaviour_has_a_row_or_a_reason() -> None:
     assert sorted([*(row.id for row in ROWS), *LATER]) == [f"AG{number:02}" for number in range(1, 23)]
+
+
+def test_agents_are_told_what_they_have_to_know() -> None:
+    assert ran(workflow("a")).prompts == ["Do your task."]
+    data = workflow(["a", agent("b", topic="rain")], "ab", turnInstruction="Go on.")
+    found = ran(data, inputs={"noSharedOutput": True, "mood": ["glad"]})
+    assert found.prompts[1] == 'Go on.\n\ntopic: rain\nmood: ["glad"]'
+    agents = [
+        {"id": "1", "name": "Ada", "model": "claude-x", "systemPrompt": "{{ role }}, {{ input.role }}."},
+        {"name": "Bob", "instructions": "{{ unknown }}"},
+    ]
+    nodes = [{"id": "a", "type": "agent", "config": {"agentId": "1", "role": "first"}}, agent("b", "Bob")]
+    found = ran(workflow(nodes, "ab", agents=agents, turnInstruction="Be brief."))
+    told = [[str(message.content) for message in request.messages] for request in found.requests]
+    assert [request.model for request in found.requests] == ["anthropic/claude-x", MODEL]
+    assert told == [
+        ["first, first.", "Be brief.\n\nThis is the first turn.\nrole: first"],
+        ["{{ unknown }}", "Be brief.\n\nRecent turns:\nAda: said\n\nOutput from Ada:\nsaid"],
+    ]
+
+
+def test_agents_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "team.json").write_text(json.dumps([{"name": "A", "model": "gpt-5"}]), encoding="utf-8")
+    (tmp_path / "flow.json").write_text(json.dumps(workflow("a")), encoding="utf-8")
+    flow = Flow.load(tmp_path / "flow.json", agents="team.json")
+    with scripted("hi") as script:
+        assert flow.run_sync()["output"] == "hi"
+    assert script.requests[0].model == MODEL
+
+
+def test_rounds_are_of_the_workflow_or_of_its_branch() -> None:
+    data = workflow("abc", "ab", edge("b", "c", "enough"), edge("b", "a"), maxRounds=2)
+    found = ran(data, "1", "2", "3", "4")
+    assert (found.nodes, found.result["output"]) == ("a b a b", "4")
+    loop = workflow("ab", "ab", "ba")
+    branches = [{"id": "n", **loop, "maxRounds": 2}, {"id": "m", **loop}]
+    data = workflow("x", maxRounds=1, branches=branches)
+    assert ran(data, branch="n").nodes == "a b a b"
+    assert len(ran(data, branch="m").nodes.split()) == 200
+
+
+CASES: Final = [
+    ("message_type", "done", "done", True),
+    ("message_type", "done", "Done", False),
+    ("message_type", "done", '{"type": "done"}', True),
+    ("message_type", "done", '{"kind": "done"}', False),
+    ("message_type", "done", '{"type": "done"', False),
+    ("message_type", "", "", True),
+    ("content_contains", "yes", "Yes!", True),
+    ("content_contains", "STRASSE", "Straße", True),
+    ("content_contains", "", "x", True),
+    ("mood", "good", "bad", True),
+]
+
+
+def test_a_condition_holds_or_not() -> None:
+    found = [holds(Condition(type=kind, value=value), output) for kind, value, output, _ in CASES]
+    assert found == [outcome for *_, outcome in CASES]
+
+
+GOOD = ["60", "1", "5", "daily@09:00", "daily@00:00", "daily@23:59", "weekly@1,3,5", "weekly@0", "weekly@6"]
+BAD = [
+    *("", " 30 ", "5s", "1.9", "1e3", "0", "-1", "abc", "٦٠", "daily@ 9:00", "daily@09:00\n", "daily@9:30"),
+    *("daily@99:99", "daily@24:00", "daily@12", "Daily@09:00", "weekly@7", "weekly@mon", "weekly@1,,2"),
+    *("weekly@-1", "weekly@", "weekly@1,1"),
+]
+
+
+def refused(mode: str, schedules: Sequence[str]) -> list[str]:
+    faults = {schedule: fault_in(mode, schedule) for schedule in schedules}
+    wrong = {schedule: fault for schedule, fault in faults.items() if fault is not None}
+    assert [(fault.code, fault.found) for fault in wrong.values()] == [("DF4002", repr(one)) for one in wrong]
+    return [*wrong]
+
+
+def test_the_example_of_the_document_takes_turns_for_ten_rounds() -> None:
+    with scripted(always):
+        found = steps(Flow.load(converted("agentron/turns")).run_sync(inputs={"mood": "glad"}))
+    assert [step["node"] for step in found] == ["a1", "a2"] * 10
+    assert [step["agent"] for step in found[:2]] == ["<agent-1-id>", "<agent-2-id>"]
+
+
+def test_schedules_are_read_strictly_and_kept() -> None:
+    assert refused("interval", GOOD) == []
+    assert refused("interval", BAD) == BAD
+    assert fault_in("continuous", None) is None
+    assert refused("continuous", ["5", "daily@09:00", "0", "x"]) == ["daily@09:00", "0", "x"]
+    branches = [
+        {"id": "n", "name": "Night", "nodes": [], "executionMode": "interval", "schedule": "daily@03:30"},
+        {"id": "c", "nodes": [], "executionMode": "continuous"},
+    ]
+    assert flow_of(workflow("a", branches=branches)).wiring.meta["agentron"] == {
+        "name": "small",
+        "executionMode": "one_time",
+        "branches": [
+            {"id": "n", "name": "Night", "executionMode": "interval", "schedule": "daily@03:30"},
+            {"id": "c", "executionMode": "continuous"},
+        ],
+    }
+
+
+WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
+
+
+async def told(running: Any, words: AgentronWords) -> tuple[list[str], Result]:
+    """Return the lines that a sitting of a run comes to, the record last."""
+    async with running as run:
+        assert isinstance(run, Run)
+        lines = [line async for event in run.events() for line in words.see(event)]
+        result = await run
+    return [*lines, *words.end(result.outputs)], result
+
+
+async def test_what_was_replied_is_told_and_the_trail_begins_anew() -> None:
+    flow = flow_of(workflow(["a", WAITING, "b"], "aw", "wb"))
+    with scripted("roses", "red"):
+        lines, paused = await told(flow.start(), AgentronWords(flow.to_dict()))
+        record = json.loads(lines[-1])
+        assert record["status"] == "waiting_for_user"
+        assert "finishedAt" not in record
+        assert record["output"]["question"] == "Which one?"
+        lines, _ = await told(flow.resuming(paused, {"w/wait": "this"}), AgentronWords(flow.to_dict()))
+    assert lines[:-1] == [
+        'RunStarted {"workflowId": "small"}',
+        'UserResponded {"content": "this"}',
+        'NodeRequested {"nodeId": "b"}',
+        'NodeCompleted {"nodeId": "b", "output": "red"}',
+    ]
+    record = json.loads(lines[-1])
+    assert [step["nodeId"] for step in record["output"]["trail"]] == ["w", "b"]
+    assert record["output"]["trail"][1]["inputIsUserReply"] is True
+
+
+async def test_the_trail_has_the_calls_of_tools() -> None:
+    agents = [{"name": "A", "model": MODEL, "tools": ["tests.nodes.agent.agent_tools:add"]}]
+    flow = flow_of(workflow("ab", "ab", agents=agents))
+    calls = (ScriptedCall(name="add", arguments={"a": 1, "b": 2}), ScriptedCall(name="subtract"))
+    with scripted(ScriptedAnswer(tool_calls=calls), "three", "so it is"):
+        lines, _ = await told(flow.start(), AgentronWords(flow.to_dict()))
+    first, second = json.loads(lines[-1])["output"]["trail"]
+    added, unknown = first["toolCalls"]
+    assert added == {"name": "add", "argsSummary": '{"a": 1, "b": 2}', "resultSummary": "3"}
+    assert (unknown["name"], "subtract" in unknown["resultSummary"]) == ("subtract", True)
+    assert "toolCalls" not in second
+
+
+async def test_the_step_that_failed_has_its_round_and_the_error_of_its_own_turn() -> None:
+    flow = flow_of(workflow("ab", "ab", "ba", maxRounds=3))
+    with scripted("1", "2", ModelFailed("openai/gpt-5", "boom")):
+        async with flow.start() as run:
+            words = AgentronWords(flow.to_dict())
+            lines = [line async for event in run.events() for line in words.see(event)]
+            with pytest.raises(RunFailed):
+                await run
+    assert lines[-1] == 'NodeRequested {"nodeId": "a"}'
+    output = json.loads([*words.end({})][-1])["output"]
+    failed = output["trail"].pop()
+    assert [step["nodeId"] for step in output["trail"]] == ["a", "b"]
+    assert (failed["nodeId"], failed["order"], failed["round"]) == ("a", 2, 1)
+    earlier = output["trail"][0]
+    assert [key for key in failed if key in earlier] == [key for key in earlier if key in failed]
+    assert failed["error"] == output["error"]
+    assert failed["error"].startswith("DF2117 model 'openai/gpt-5':")

@@ -34,7 +34,6 @@ def workflow(nodes: str | Sequence[Any], *ends: str | dict[str, Any], **more: An
 
 
 def flow_of(data: Any, *, text: str | None = None, **options: str) -> Flow:
-    """Load a workflow of a file that is there only for that, with a model for all agents."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "small.json"
         path.write_text(text or json.dumps(data, indent=1), encoding="utf-8")
@@ -59,7 +58,6 @@ class Ran:
 
 
 def steps(result: Result) -> list[dict[str, Any]]:
-    """Return the steps of a run, in their order."""
     found = [dict(told["step"]) for told in result.metadata.values() if "step" in told]
     return sorted(found, key=lambda step: step["order"])
 

@@ -71,7 +71,6 @@ class Drawing:
 
 @st.composite
 def workflows(draw: Any) -> dict[str, Any]:
-    """Draw a file with a workflow."""
     drawing = Drawing(draw)
     steps = drawing.steps([], [], "", 3)
     agents = {f"a{n}": {"model": "openai/gpt", "instruction": f"a{n}"} for n in range(1, drawing.count + 1)}

@@ -27,7 +27,6 @@ Answers = str | Exception | Sequence[Any] | Callable[[], Awaitable[str]]
 
 
 def flow_of(workflow: str, agents: str = AGENTS) -> Flow:
-    """Load a file that is there only for that: agents, and a workflow behind them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "flow.yaml"
         path.write_text(dedent(agents) + dedent(workflow), encoding="utf-8")
@@ -35,7 +34,6 @@ def flow_of(workflow: str, agents: str = AGENTS) -> Flow:
 
 
 def problems(workflow: str, agents: str = AGENTS) -> list[str]:
-    """Return the code and the place of each problem of a workflow."""
     with pytest.raises(FlowInvalid) as raised:
         flow_of(workflow, agents)
     return codes(raised.value)
@@ -53,23 +51,19 @@ class Played:
 
     @property
     def order(self) -> str:
-        """The agents in the order in which they were asked."""
         return "".join(agent for agent, _ in self.prompts)
 
     @property
     def outputs(self) -> dict[str, str]:
-        """The output of each agent step, by its path."""
         return outputs_in(self.steps)
 
     @property
     def waits(self) -> list[float]:
-        """The waits before further attempts."""
         failed = [event for event in self.events if event.kind is EventKind.ATTEMPT_FAILED]
         return [event.data["delay"] for event in failed]
 
 
 def outputs_in(steps: Mapping[str, Any]) -> dict[str, str]:
-    """Return the output of each agent step, by its path, the ids of blocks first."""
     found: dict[str, str] = {}
     for id, entry in steps.items():
         if "steps" in entry:
@@ -110,7 +104,6 @@ async def play(flow: Flow, prompt: str = "P", **answers: Answers) -> Played:
 
 
 def told_at_the_end(flow: Flow, events: Sequence[Event]) -> dict[str, Any]:
-    """Return what the words of cagent tell at the end of a run that has failed."""
     words = StepContext(flow.to_dict())
     for event in events:
         assert [*words.see(event)] == []
@@ -121,6 +114,5 @@ def told_at_the_end(flow: Flow, events: Sequence[Event]) -> dict[str, Any]:
 
 
 def block(*entries: str, prompt: str = "P") -> str:
-    """Write what an agent is told behind others, each entry a heading and an output."""
     told = [entry.replace("]: ", "]:\n", 1) for entry in entries]
     return "\n\n".join(["--- Prior Step Outputs ---", *told, "--- End Prior Step Outputs ---", prompt])

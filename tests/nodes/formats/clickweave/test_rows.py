@@ -1,4 +1,4 @@
-"""What workflows of Clickweave do, a row for each behaviour, by its id; CW04 is as the document has it."""
+"""What workflows of Clickweave do, a row for each behaviour; where walks lead; tables of conditions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as some
 
-from dataflow import EventKind, Flow, FlowInvalid
+from dataflow import EventKind, Flow, FlowInvalid, FormatError
+from dataflow.formats.native.writer import dump, dump_yaml
+from dataflow_formats.clickweave.conditions import Condition, holds, number_in, written
 from tests.nodes.formats.clickweave.workflows import (
     Done,
     always,
@@ -28,7 +32,7 @@ from tests.nodes.formats.clickweave.workflows import (
 )
 
 #: Rows that stand in other files, and where.
-ELSEWHERE: Final = {"CW20": "test_actions.py", "CW22": "test_words.py"}
+ELSEWHERE: Final = {"CW20": "test_actions.py", "CW22": "test_actions.py"}
 
 
 def loops(done: Done) -> list[tuple[str, int]]:
@@ -216,3 +220,203 @@ def test_a_workflow_does_what_its_row_says(tmp_path: Path, subtests: pytest.Subt
 def test_each_row_stands_here_or_is_said_to_stand_elsewhere() -> None:
     assert sorted([*ROWS, *WALKS, *ELSEWHERE]) == [f"CW{number:02}" for number in range(1, 23)]
     assert not [name for name in ELSEWHERE.values() if not Path(__file__).with_name(name).is_file()]
+
+
+FILES: Final = Path(__file__).parents[5] / "shared" / "files" / "clickweave"
+
+
+TWO: Final = workflow([typing("a"), press("b")])
+IF: Final = node("i", "Seen?", "If", condition=always)
+SWITCH: Final = node("s", "Which", "Switch", cases=[{"name": "x", "condition": always}])
+LOOP: Final = loop("l", never, 2)
+
+
+@pytest.mark.skipif(not FILES.is_dir(), reason="the files of the system are no part of the project")
+def test_real_files_are_refused_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(FlowInvalid, match="DF4401"):
+        Flow.load(FILES / "example-workflow-v0.json")
+    for file in sorted(FILES.glob("*.toml")):
+        with pytest.raises(FormatError):
+            Flow.load(file)
+
+
+DEFAULT: Final = node("s", "s", "Switch", cases=[{"name": "x", "condition": never}])
+IN_LOOP: Final = "l a LoopBody, a i, i l_end IfFalse, l z LoopDone"
+#: Nodes of a walk, its edges, and what it types and presses.
+RUNS: Final[dict[str, tuple[list[Any], str, str]]] = {
+    "branches that come together": (
+        [IF, *map(typing, "ab"), press("z")],
+        "i a IfTrue, i b IfFalse, a z, b z",
+        "a z",
+    ),
+    "a walk that leaves a loop": ([*LOOP, IF, typing("a"), press("z")], f"{IN_LOOP}, i z IfTrue", "a z"),
+    "a walk that ends in a loop": (
+        [*LOOP, IF, typing("a"), *map(press, "yz")],
+        f"{IN_LOOP}, i y IfTrue",
+        "a y",
+    ),
+    "a loop that begins the walk, without a LoopDone": (
+        [*LOOP, typing("a")],
+        "l a LoopBody, a l_end, l_end l",
+        "a a",
+    ),
+    "a loop with an empty body": ([*LOOP, press("z")], "l l_end LoopBody, l z LoopDone", "z"),
+    "a disabled node between two": ([typing("a"), typing("b", enabled=False), press("z")], "a b, b z", "a z"),
+    "a disabled Switch without a default": ([SWITCH | OFF, typing("a")], "s a SwitchCase x", "a"),
+    "a disabled EndLoop": (
+        [LOOP[0], LOOP[1] | OFF, typing("a")],
+        "l a LoopBody, a l_end, l_end l",
+        "a a",
+    ),
+    "a SwitchDefault": ([DEFAULT, *map(typing, "ab")], "s a SwitchCase x, s b SwitchDefault", "b"),
+}
+
+
+def test_the_walk_goes_where_its_edges_lead(tmp_path: Path) -> None:
+    told = {case: workflow(nodes, *edges.split(", ")) for case, (nodes, edges, _) in RUNS.items()}
+    walks = {case: run(tmp_path, data) for case, data in told.items()}
+    assert [case for case, done in walks.items() if done.error] == []
+    assert {case: done.typed for case, done in walks.items()} == {
+        case: typed for case, (*_, typed) in RUNS.items()
+    }
+
+
+names = some.text(min_size=1, max_size=4)
+sides = some.one_of(
+    some.builds(literal, some.one_of(some.booleans(), some.text(max_size=3), some.integers(-9, 9))),
+    some.builds(variable, names),
+)
+conditions = some.builds(
+    condition, sides, some.sampled_from(["Equals", "Contains", "IsEmpty", "LessThan"]), sides
+)
+
+
+@some.composite
+def workflows(draw: some.DrawFn) -> dict[str, Any]:
+    nodes: list[dict[str, Any]] = []
+    edges: list[dict[str, Any]] = []
+
+    def new(kind: str, **config: Any) -> str:
+        fields = {"retries": draw(some.integers(0, 2)), "enabled": draw(some.integers(0, 5)) > 0}
+        nodes.append(node(f"n{len(nodes)}", f"N {len(nodes)}", kind, _=fields, **config))
+        return str(nodes[-1]["id"])
+
+    def part(depth: int) -> tuple[str, list[tuple[str, str]]]:
+        shapes = ["text", "key"] if depth > 2 else ["text", "key", "if", "loop", "two"]
+        match draw(some.sampled_from(shapes)):
+            case "text":
+                id = new("TypeText", text=draw(some.text(max_size=3)))
+                return id, [(id, "")]
+            case "key":
+                id = new("PressKey", key="x", modifiers=draw(some.lists(some.just("shift"), max_size=1)))
+                return id, [(id, "")]
+            case "two":
+                first, ends = part(depth + 1)
+                second, further = part(depth + 1)
+                edges.extend(edge(f"{id} {second}", output) for id, output in ends)
+                return first, further
+            case "if":
+                id = new("If", condition=draw(conditions))
+                yes, ends = part(depth + 1)
+                no, others = part(depth + 1)
+                edges.extend([edge(f"{id} {yes}", "IfTrue"), edge(f"{id} {no}", "IfFalse")])
+                return id, ends + others
+            case _:
+                id = new("Loop", exit_condition=draw(conditions), max_iterations=draw(some.integers(1, 3)))
+                body, ends = part(depth + 1)
+                last = new("EndLoop", loop_id=id)
+                edges.append(edge(f"{id} {body}", "LoopBody"))
+                edges.extend(edge(f"{one} {last}", output) for one, output in ends)
+                return id, [(id, "LoopDone")]
+
+    part(0)
+    return workflow(nodes, name=draw(names)) | {"edges": edges}
+
+
+#: Nothing to walk through, and a loop that a disabled node keeps from its end.
+OF_DISABLED: Final = {"DF4411", "DF4412"}
+
+
+@settings(max_examples=25)
+@given(data=workflows())
+def test_any_workflow_is_the_same_flow_again_once_it_is_converted(
+    data: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("random")
+    try:
+        flow = Flow.load(saved(folder, data))
+    except FlowInvalid as invalid:
+        assume(not {problem.code for problem in invalid.diagnostics} <= OF_DISABLED)
+        raise
+    (folder / "flow.yaml").write_text(dump_yaml(flow.wiring), encoding="utf-8")
+    assert dump(Flow.load(folder / "flow.yaml").wiring) == dump(flow.wiring)
+
+
+MISSING: Final = object()
+
+
+def held(left: Any, operator: str, right: Any = "") -> bool:
+    """Tell whether a variable that is `left` stands so to a literal."""
+    variables = {} if left is MISSING else {"x": left}
+    return holds(Condition.model_validate(condition(variable("x"), operator, literal(right))), variables)
+
+
+#: A value, and what it comes to: Equals 5, Equals "5", Equals true, Equals "true", Contains 5, "5" and "".
+TABLE: Final[list[tuple[Any, str]]] = [
+    (5, "TTFFFTT"),
+    (5.0, "TTFFTTT"),
+    ("5", "TTFFFTT"),
+    (" 5", "FFFFFTT"),
+    ("5 items", "FFFFFTT"),
+    (True, "FFTTFFT"),
+    ("true", "FFTTFFT"),
+    ("True", "FFFFFFT"),
+    ([], "FFFFFFT"),
+    ({}, "FFFFFFT"),
+    (MISSING, "FFFFFFT"),
+]
+
+
+#: A value, and whether it is greater than, less than, at least and at most 4.
+ORDER: Final[list[tuple[Any, str]]] = [
+    (5, "TFTF"), ("5", "TFTF"), (4, "FFTT"), ("4.0", "FFTT"), (3.5, "FTFT"), ("-inf", "FTFT"),
+    ("nan", "FFFF"), (" 5", "FFFF"), ("five", "FFFF"), (True, "FFFF"), (MISSING, "FFFF"), ([5], "FFFF"),
+]  # fmt: skip
+
+
+def test_values_compare_as_in_the_tables() -> None:
+    asked = [("Equals", 5), ("Equals", "5"), ("Equals", True), ("Equals", "true")]
+    asked += [("Contains", 5), ("Contains", "5"), ("Contains", "")]
+    found = ["".join("FT"[held(left, operator, right)] for operator, right in asked) for left, _ in TABLE]
+    assert found == [row for _, row in TABLE]
+    for left, _ in TABLE:
+        assert held(left, "NotEquals", 5) is not held(left, "Equals", 5)
+        assert held(left, "NotContains", "5") is not held(left, "Contains", "5")
+        assert held(left, "IsNotEmpty") is not held(left, "IsEmpty")
+    orders = ("GreaterThan", "LessThan", "GreaterThanOrEqual", "LessThanOrEqual")
+    found = ["".join("FT"[held(left, operator, 4)] for operator in orders) for left, _ in ORDER]
+    assert found == [row for _, row in ORDER]
+
+
+#: Numbers, and how they are written.
+WRITTEN: Final = [
+    (5.0, "5.0"), (0.1, "0.1"), (1e15, "1000000000000000.0"), (1e16, "1e16"), (1.5e-7, "1.5e-7"),
+    (0.00001, "0.00001"), (-0.000025, "-0.000025"), (1e300, "1e300"), (float("nan"), "null"),
+]  # fmt: skip
+
+
+def test_nothing_is_empty_numbers_are_of_rust_and_what_is_no_text_is_searched_as_json() -> None:
+    assert all(held(value, "IsEmpty") for value in ("", [], {}, None, MISSING))
+    assert not any(held(value, "IsEmpty") for value in (0, False, 0.0, " ", "0", [None], {"a": None}))
+    assert held(0.1 + 0.2, "Equals", 0.3)
+    assert held(10**400, "GreaterThan", 1)
+    assert not held(0.3001, "Equals", 0.3)
+    numbers = ["1e3", "+5", ".5", "5.", "inf", "-Infinity", "NaN", "1E-2", "007"]
+    others = ["", " 5", "5 ", "1_000", "0x1F", ".", "e5", "5e", "1,5", "٥", "+", "--5"]
+    assert [text for text in (*numbers, *others) if number_in(text) is not None] == numbers
+    assert [written(number) for number, _ in WRITTEN] == [text for _, text in WRITTEN]
+    assert held([1, "a", None, True], "Contains", '[1,"a",null,true]')
+    assert held({"a": [1.0]}, "Contains", '{"a":[1.0]}')
+    assert held("übung", "Contains", "ü")
+    assert held(None, "Contains", "null")
+    assert held({"ä": 1}, "Contains", '{"ä":1}')

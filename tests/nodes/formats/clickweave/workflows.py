@@ -44,14 +44,12 @@ def loop(id: str, exit_condition: dict[str, Any], limit: int, **fields: Any) -> 
 
 
 def edge(path: str, output: str = "", case: str = "") -> dict[str, Any]:
-    """Write an edge, `a b`, with its output and case behind, `a b SwitchCase x`."""
     source, target, *more = [*path.split(), *filter(None, [output, case])]
     told = dict(zip(("type", "name"), more, strict=False)) or None
     return {"from": source, "to": target, "output": told}
 
 
 def looping(exit_condition: dict[str, Any], limit: int, body: dict[str, Any]) -> dict[str, Any]:
-    """Write a workflow that is a loop around one node."""
     nodes = [*loop("l", exit_condition, limit), body]
     id = body["id"]
     return workflow(nodes, f"l {id} LoopBody", f"{id} l_end", "l_end l")
@@ -111,7 +109,6 @@ class Done:
 
     @property
     def typed(self) -> str:
-        """What was typed and pressed, in one text."""
         told = [given.get("text", given.get("key")) for name, given in self.calls if name in TYPING]
         return " ".join(map(str, told))
 
@@ -125,7 +122,6 @@ def server(folder: Path, **answers: list[Any]) -> str:
 
 
 async def listened(flow: Flow) -> tuple[list[Event], Result | RunFailed]:
-    """Run a flow, and return its events and what has come of it."""
     async with flow.start() as started:
         events = [event async for event in started.events()]
         try:

@@ -17,7 +17,6 @@ from tests.support.codes import codes
 
 
 def node(id: str, type: str, /, **config: Any) -> dict[str, Any]:
-    """Write a node as files have it."""
     return {"id": id, "nodeType": type, "config": config}
 
 
@@ -34,12 +33,10 @@ def edge(ends: str) -> dict[str, Any]:
 
 
 def file_of(nodes: Sequence[Any], *edges: str) -> dict[str, Any]:
-    """Write a file of nodes and edges."""
     return {"name": "n", "version": "9.0.0", "nodes": [*nodes], "edges": [edge(ends) for ends in edges]}
 
 
 def flow_of(nodes: Sequence[Any] | Mapping[str, Any], *edges: str, **options: str) -> Flow:
-    """Load a file that is there only for that."""
     data = nodes if isinstance(nodes, Mapping) else file_of(nodes, *edges)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "flow.json"
@@ -48,14 +45,12 @@ def flow_of(nodes: Sequence[Any] | Mapping[str, Any], *edges: str, **options: st
 
 
 def problems(nodes: Sequence[Any] | Mapping[str, Any], *edges: str, **options: str) -> list[str]:
-    """Return the code and the place of each problem of a flow."""
     with pytest.raises(FlowInvalid) as raised:
         flow_of(nodes, *edges, **options)
     return codes(raised.value)
 
 
 def chatting() -> list[dict[str, Any]]:
-    """Return the nodes of a chat: its start, what asks, and what answers."""
     start = node("s", "defaultContextStart", provider="openai", model="gpt-5")
     return [start, node("u", "userInput"), node("q", "llmRequest")]
 
@@ -71,19 +66,16 @@ class Played:
 
     @property
     def done(self) -> list[str]:
-        """The firings of nodes of the flow that have succeeded, in their order."""
         ended = [event.path for event in self.events if event.kind is EventKind.NODE_FINISHED]
         return [path for path in ended if self.result.states.get(path) is NodeState.DONE]
 
     def value(self, port: str) -> Any:
-        """Return the last value of a port."""
         return self.result.get(port)
 
 
 async def play(
     flow: Flow, *replies: str, answer: str | Callable[[ModelRequest], Any] = "hello", **inputs: Any
 ) -> Played:
-    """Run a flow; somebody replies, and models answer."""
     requests: list[ModelRequest] = []
     events: list[Event] = []
 
@@ -104,5 +96,4 @@ async def play(
 
 
 def said_in(request: ModelRequest) -> list[str]:
-    """Return the messages of a request, each as `role:text`."""
     return [f"{message.role}:{message.content}" for message in request.messages]

@@ -126,7 +126,6 @@ ROUNDS: Final = ("s u", "u c", "f.data c.data", "c q", "c.data q.data", "q u")
 
 
 async def kept_at(time: float, value: Any = "kept") -> ExecutionContext:
-    """Return a conversation on which the cache `c` has kept a value at a time."""
     found = await keep_by(lambda: time)({MISSING: EMPTY, "data": value}, Keep(name="c", wired=["data"]))
     context: ExecutionContext = found.outputs["conversation"]
     return context
@@ -162,7 +161,6 @@ def cached(**config: Any) -> list[Any]:
 
 
 def runs_of(played: Played, name: str) -> int:
-    """Count how often a node has run, in whatever round."""
     done = [path for path, state in played.result.states.items() if state is NodeState.DONE]
     return [node_of_path(path) for path in done].count(name)
 
