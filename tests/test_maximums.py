@@ -36,7 +36,7 @@ def test_the_page_lists_every_maximum_with_its_default() -> None:
     }
     rows = {name: (int(default.replace(",", "")), code) for name, default, code in ROW.findall(PAGE)}
     assert {name: default for name, (default, _) in rows.items()} == written
-    kinds = by_code(*installed_diagnostics())
+    kinds = by_code(*installed_diagnostics().values())
     told = {name: f"{kinds[code].hint} {kinds[code].cure}" for name, (_, code) in rows.items()}
     assert {name for name, text in told.items() if f"{PREFIX}{name}" not in text} == {
         "PATTERN_CHARACTERS",  # in the reason that the message gives
