@@ -11,14 +11,16 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from dataflow.base.backend import new_event, wait_through
-from dataflow.base.failure import line_of_error
+from dataflow.base.failure import Failure, line_of_error
 from dataflow.base.markers import SKIP
+from dataflow.base.wording import conceal
 from dataflow.core.events import EventKind
 from dataflow.core.states import RunStatus
 from dataflow.diagnostics.stores import STORE_FAILED
 from dataflow.errors import StoreError, ValueRefused
 from dataflow.stores.store import Batch, Record
 from dataflow.values.digests import NoDigest, digest
+from dataflow.values.refusals import step_into
 from dataflow.values.writer import Writer
 
 if TYPE_CHECKING:
@@ -38,6 +40,25 @@ _NO_ANSWERS: Final[Sequence[Answer]] = ()
 MOST_AT_ONCE: Final = 1_000
 #: Events that are reported in order but not stored.
 PASSING: Final = frozenset({EventKind.PIECE, EventKind.PIECES_VOID})
+#: The fields of records that hold values of the flow, encoded by the writer. All others hold facts of the
+#: engine, whose texts and paths are written unencoded, so that a journal is read without blobs and secrets.
+VALUES: Final = frozenset(
+    {
+        "configs",
+        "default",
+        "forked",
+        "given",
+        "inputs",
+        "keys",
+        "metadata",
+        "reads",
+        "schema",
+        "shape",
+        "show",
+        "value",
+        "values",
+    }
+)
 #: Events that remove an answer from the pending answers.
 TAKING: Final = frozenset({EventKind.ASK_ANSWERED, EventKind.ASK_CLOSED})
 
@@ -164,31 +185,15 @@ class JournalWriter:
         return Entry(event.seq, kind.value, event.path, written, blobs, status, taken)
 
     def _written(self, kind: EventKind, data: Mapping[str, Any], place: str) -> dict[str, Any]:
-        if kind is EventKind.NODE_FINISHED and self._prepared:
-            return self._end_written(data, place)
+        prepared: Mapping[str, Any] = {}
+        if kind is EventKind.NODE_FINISHED:
+            prepared, self._prepared = self._prepared, {}
         if kind is EventKind.NODE_STARTED and "inputs" in data:
             try:
-                return self._object(data, place)
+                return _record_data(self._writer, data, place)
             except ValueRefused:  # inputs are reported only to listeners that request them
                 data = {name: value for name, value in data.items() if name != "inputs"}
-        return self._object(data, place)
-
-    def _end_written(self, data: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Write the end of a node whose output values are encoded already."""
-        prepared, self._prepared = self._prepared, {}
-        ports = {
-            port: {"value": prepared[port]} if port in prepared and "value" in outcome else outcome
-            for port, outcome in data["ports"].items()
-        }
-        kept = {port: outcome for port, outcome in ports.items() if port not in prepared}
-        rest = self._object({**data, "ports": kept}, place)
-        rest["ports"].update({_escaped(port): outcome for port, outcome in ports.items() if port in prepared})
-        return rest
-
-    def _object(self, data: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Encode a mapping with string keys as a JSON object."""
-        written: dict[str, Any] = self._writer.write(dict(data), place)
-        return written
+        return _record_data(self._writer, data, place, prepared)
 
     def _later(self, event: Event | None) -> None:
         if self._reporter.has_listeners:
@@ -232,6 +237,50 @@ class JournalWriter:
         return answers
 
 
+def _record_data(
+    writer: Writer, data: Mapping[str, Any], place: str, prepared: Mapping[str, Any] = {}
+) -> dict[str, Any]:
+    """Encode the data of an event as a JSON object; `prepared` has encoded values of ports."""
+    written: dict[str, Any] = {}
+    for name, found in data.items():
+        if name in VALUES:
+            written[name] = writer.write(found, f"{place}{step_into(name)}")
+        elif name == "ports":
+            written[name] = {
+                _escaped(port): {"value": prepared[port]}
+                if port in prepared and "value" in token
+                else _token(writer, token, f"{place}{step_into(name)}{step_into(port)}")
+                for port, token in found.items()
+            }
+        else:
+            written[name] = _fact(writer, found, place)
+    return written
+
+
+def _token(writer: Writer, token: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Encode the token of a port: a value, the reason of a skip, or a failure."""
+    return {
+        kind: writer.write(found, f"{place}{step_into(kind)}")
+        if kind in VALUES
+        else _fact(writer, found, place)
+        for kind, found in token.items()
+    }
+
+
+def _fact(writer: Writer, fact: Any, place: str) -> Any:
+    """Return a fact as JSON: texts, also those that are keys, with secrets masked, and failures."""
+    if isinstance(fact, str):
+        return conceal(str(fact))
+    if isinstance(fact, list):
+        return [_fact(writer, one, place) for one in fact]
+    if isinstance(fact, dict):
+        return {conceal(key): _fact(writer, one, place) for key, one in fact.items()}
+    written = writer.write(fact, place)
+    if isinstance(fact, Failure):  # its message may be a blob; its path is read without blobs
+        written["v"].update(node=conceal(fact.node), path=conceal(fact.path))
+    return written
+
+
 def _escaped(port: str) -> str:
     return f"${port}" if port.startswith("$") else port
 
@@ -239,7 +288,7 @@ def _escaped(port: str) -> str:
 def first_batch(classes: Classes, data: Mapping[str, Any], time: datetime) -> Batch:
     """Encode the record that a run has started, with which it is stored; raises ValueRefused."""
     blobs: dict[str, bytes] = {}
-    written = Writer(classes, blobs.__setitem__).write(dict(data), "run_started of the run")
+    written = _record_data(Writer(classes, blobs.__setitem__), data, "run_started of the run")
     written["time"] = time.isoformat()
     return _batch([Entry(1, EventKind.RUN_STARTED.value, "", written, blobs)])
 

@@ -8,6 +8,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from dataflow.base.copies import own_copy
+from dataflow.base.wording import conceal
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import secret_classes
 from dataflow.core.states import READY, UNSETTLED, Skip, is_dead
@@ -296,7 +297,8 @@ class Scheduler:
             self.reporter.emit(kind, frame.path_of(node), data)
 
     def warn(self, path: str, code: str, text: str, **data: Any) -> None:
-        """Warn about a path, "" for the whole run, in the result and to listeners."""
+        """Warn about a path, "" for the whole run, in the result and to listeners; secrets are masked."""
+        code, text = conceal(code), conceal(text)  # as the journal has them: a resumed run compares them
         self.warnings.append(text)
         self._warned.add(text)
         if self.reporter.is_listening:

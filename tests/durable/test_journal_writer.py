@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,11 +16,20 @@ from dataflow import (
     Port,
     Ports,
     RunFailed,
+    Secret,
     ValueRefused,
+    collect,
+    each,
+    merge,
     node,
     this_firing,
 )
+from dataflow.durable.ownership import cancel_stored
+from dataflow.inspection.stored_reasons import StoredReasons
+from dataflow.inspection.stored_run import read_run, run_object
+from dataflow.secrets.known import redacted
 from dataflow.stores import Store
+from tests.support.known_secrets import forgetting
 from tests.support.stored_runs import add, asking, kinds_of, one_ask
 
 
@@ -140,3 +150,65 @@ class TestBroken:
         [stored] = store.runs()
         assert stored.status == "interrupted"
         assert "run_finished" not in kinds_of(store, stored.id)
+
+
+class TestTexts:
+    """The texts and paths of the engine's own facts are read back, whatever a user's node put into them."""
+
+    TEXTS: ClassVar = {
+        "long": "x" * 5_000, "long and odd": "ä\u2028" * 3_000, "half a surrogate pair": "a\ud800b",
+        "a secret": "is tok-123456-abcdef", "a mark": "$x",
+    }  # fmt: skip
+
+    def flow(self, store: Store, text: str) -> Flow:
+        """Wire nodes that warn, fail, skip and ask with a text, one item of a map with the key `text`."""
+
+        async def warn(x: str) -> str:
+            this_firing().warn(text, text)
+            return x
+
+        async def fail(x: str) -> str:
+            raise ValueError(text + x)
+
+        async def again(x: str) -> str:
+            if this_firing().attempt == 1:
+                raise ValueError(text)
+            return x
+
+        with Flow("texts") as f:
+            items = each([text], key=str, on_error="skip")
+            f.output("failed", collect(f.add(fail, x=items).out))
+            f.output("skipped", f.add(node(on_error="skip", name="skip")(fail), x="").out)
+            f.output("warned", collect(f.add(warn, x=each([text], key=str)).out))
+            f.output("again", f.add(node(retries=1)(again), x=text).out)
+            chosen = f.switch("a", lambda _: text, [text, "b"])
+            f.output("chosen", merge(*(chosen[case] for case in (text, "b"))))
+            f.output("answer", f.ask(str, text, name="ask").out)
+        return f.using(store=store)
+
+    @pytest.mark.parametrize("name", TEXTS)
+    async def test_a_run_is_shown_explained_resumed_and_forked(
+        self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TOK", "tok-123456-abcdef")
+        text, store = self.TEXTS[name], Store.sqlite(tmp_path / "runs.db")
+        with forgetting():
+            Secret("TOK").reveal()
+            paused = await self.flow(store, text).run()
+            assert (paused.status, paused.warnings) == ("paused", (redacted(text),))
+            resumed = await self.flow(store, text).resume(paused, {"ask": text})
+            assert (resumed["answer"], resumed.warnings) == (text, paused.warnings)
+            await self.flow(store, text).fork(paused, changes={"ask": text})
+            left = await self.flow(store, text).run()
+            cancel_stored(store, left.run_id, text)
+            async with self.flow(store, text).start() as run:
+                run.cancel(text)
+            for stored in store.runs():
+                found = read_run(store, stored)
+                shown = run_object(found, ())
+                assert "tok-123456-abcdef" not in str(shown)
+                assert not any("$" in str(node["reason"])[:3] for node in shown["nodes"] if name != "a mark")
+                reasons = StoredReasons(found)
+                for path in [*found.past.firings, "skipped", "failed"]:
+                    assert str(reasons.explain(path))
+            assert {stored.status for stored in store.runs()} == {"completed", "cancelled"}
