@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import anyio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator
+    from collections.abc import Callable, Coroutine, Generator, Iterable
     from contextlib import AbstractAsyncContextManager
     from contextvars import Context
 
@@ -41,6 +41,7 @@ __all__ = [
     "split_cancellation",
     "threadsafe_call",
     "threadsafe_callback",
+    "wait_for_tasks",
     "wait_through",
     "yield_once",
 ]
@@ -254,6 +255,14 @@ def _is_shielded(task: asyncio.Task[Any], scope: anyio.CancelScope) -> bool:
         leave_task(loop, task)
         if running is not None:
             enter_task(loop, running)
+
+
+async def wait_for_tasks(tasks: Iterable[Cancellable]) -> None:
+    """Wait until tasks of asyncio have ended; trio's nurseries wait for theirs. Scopes do not cancel it."""
+    waiting = [task for task in tasks if isinstance(task, asyncio.Task)]
+    if waiting:
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait(waiting)
 
 
 async def wait_through(event: Event) -> None:

@@ -326,7 +326,8 @@ LOOP_BLOCKED: Final = Kind(
 RESOURCE_FAILED: Final = Kind(
     "DF0843",
     "a resource that firings share has failed: {error}",
-    meaning="A shared connection failed while it was open or being closed, outside of any node.",
+    meaning="A shared connection failed while it was open or being closed, outside of any node, or took "
+    "longer to close than `using(cleanup=)` allows.",
     example="an async context manager given to `this_firing().opened` that raises at its end",
     cure="The error is in the log with its traceback.",
 )

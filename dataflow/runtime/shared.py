@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio
 
 from dataflow.base.backend import Nursery, cancellation_types, current_task, cut_short, new_event
-from dataflow.base.failure import text_of_error
+from dataflow.base.failure import line_of_error
 from dataflow.base.logs import masked_logger
+from dataflow.base.wording import short_repr
 from dataflow.core.policy import CLEANUP
 from dataflow.diagnostics.runs import RESOURCE_FAILED, RESOURCES_CLOSED
 from dataflow.errors import DataflowError
@@ -32,8 +33,8 @@ T = TypeVar("T")
 class Shared:
     """Resources by key, open in tasks that `spawn` starts; they belong to one event loop.
 
-    `note` is called with failures while a resource is open or closed, which are not reported otherwise. What
-    is cancelled while it opens has `cleanup` seconds, on asyncio.
+    `note` is called with failures while a resource is open or closed, which are not reported otherwise. Each
+    has `cleanup` seconds to be closed, and on asyncio to stop opening; then it is cancelled.
     """
 
     __slots__ = ("_by_key", "_cleanup", "_context", "_is_over", "_note", "_spawn")
@@ -84,6 +85,12 @@ class Shared:
             with anyio.CancelScope(shield=True):
                 await owned.has_closed.wait()
 
+    def hurry(self) -> None:
+        """Allow no more seconds: a second cancellation does not wait for them."""
+        self._cleanup = 0
+        for owned in self._by_key.values():
+            owned.scope.cancel()
+
     async def _own(
         self, key: Hashable, owned: _Owned, open_it: Callable[[], AbstractAsyncContextManager[Any]]
     ) -> None:
@@ -95,11 +102,15 @@ class Shared:
                     owned.is_open, owned.error = True, None
                     owned.has_opened.set()
                     await owned.to_close.wait()
+            if owned.is_open and owned.scope.cancelled_caught:
+                LOG.warning("resource %s took too long to close", short_repr(key))
+                cut = f"closing it took longer than {self._cleanup:g} s, so it was cancelled"
+                self._note(str(RESOURCE_FAILED(f"resource {short_repr(key)}", error=cut)))
         except Exception as error:
             if owned.is_open:
-                LOG.warning("a resource that firings share has failed", exc_info=error)
-                failure = ": ".join(filter(None, (type(error).__name__, text_of_error(error))))
-                self._note(str(RESOURCE_FAILED(error=failure)))
+                LOG.warning("resource %s, which firings share, has failed", short_repr(key), exc_info=error)
+                failure = RESOURCE_FAILED(f"resource {short_repr(key)}", error=line_of_error(error))
+                self._note(str(failure))
             else:
                 owned.error = error
         finally:
@@ -146,11 +157,13 @@ class _Owned:
         self.scope = anyio.CancelScope(shield=True)
 
     def close(self, cleanup: float) -> None:
-        """Have its task close it, or stop opening it, with so many seconds for its clean-up."""
+        """Have its task close it, or stop opening it, with so many seconds for that."""
         self.to_close.set()
         if self.task is None:
             self.scope.cancel()
-        elif not self.is_open:
+        elif self.is_open:
+            self.scope.deadline = anyio.current_time() + cleanup
+        else:
             cut_short(self.scope, self.task, cleanup)
 
 

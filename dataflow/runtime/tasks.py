@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import anyio
 
-from dataflow.base.backend import Nursery, cancellation_types, in_event_loop, on_asyncio, threadsafe_callback
+from dataflow.base.backend import (
+    Nursery,
+    cancellation_types,
+    in_event_loop,
+    on_asyncio,
+    threadsafe_callback,
+    wait_for_tasks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
@@ -91,17 +98,32 @@ async def owning_tasks(make: Callable[[Spawn], E]) -> AsyncIterator[E]:
 async def _end_cancelled(engine: Owned) -> None:
     """End an engine whose owner is being cancelled.
 
-    The engine itself cuts short what is running, and is awaited; a second cancellation does not wait.
+    The engine itself cuts short what is running, and is awaited. A second cancellation ends the clean-up, but
+    no shielded code: asyncio's task group, which would, is left once the workers have ended.
     """
+    workers, cancellation = engine.workers, cancellation_types()
     try:
-        if engine.workers.broken is None:
-            engine.workers.are_asked = True
+        if workers.broken is None:
+            workers.are_asked = True
             engine.cancel("cancelled from outside")
             with anyio.CancelScope(shield=True):
                 await engine.ended.wait()
+    except cancellation:
+        workers.shared.hurry()
     finally:
-        engine.workers.leave()  # what the workers still see is a real cancellation
-        await engine.workers.shared.close()
+        workers.leave()  # what the workers still see is a real cancellation
+        while not await _is_over(workers):
+            workers.shared.hurry()
+
+
+async def _is_over(workers: Workers) -> bool:
+    """Wait until workers and shared resources have ended; False if another cancellation arrives meanwhile."""
+    try:
+        await wait_for_tasks(workers.tasks)
+        await workers.shared.close()
+    except cancellation_types():
+        return False
+    return True
 
 
 class Sleepers:

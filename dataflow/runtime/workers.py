@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextvars import Context
 
+    from dataflow.base.backend import Cancellable
     from dataflow.runtime.attempts import Worker
     from dataflow.runtime.tasks import Spawn
     from dataflow.scheduler.frames import FiringId, Frame
@@ -107,6 +108,11 @@ class Workers:
         self._attempting.is_leaving = True
         for worker in self._workers:
             worker.end()
+
+    @property
+    def tasks(self) -> list[Cancellable]:
+        """The tasks of the workers that have not ended of themselves."""
+        return [worker.task for worker in self._workers]
 
     @property
     def are_idle(self) -> bool:

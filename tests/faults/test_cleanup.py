@@ -296,6 +296,23 @@ async def test_a_second_cancellation_does_not_wait_for_the_grace() -> None:
         await task
 
 
+async def test_no_cancellation_ends_shielded_code(subtests: pytest.Subtests) -> None:
+    """On asyncio the second and third one, as of nested `asyncio.timeout`, reach every task of the run."""
+    if not on_asyncio():
+        return
+    for kind in (shields_clean_up, shields_at_that_moment, shields_in_a_task):
+        with subtests.test(kind.__name__):
+            log = Log()
+            task = asyncio.create_task(only(kind(log)).run())
+            await log.waiting.wait()
+            while "closed" not in log:
+                task.cancel()
+                await checkpoint()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert log == WHOLE
+
+
 def test_the_grace_is_a_setting_of_flows_and_documents() -> None:
     flow = only(fails)
     for given in (0, 0.5, 30):

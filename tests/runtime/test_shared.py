@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -12,6 +13,7 @@ from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, RunFailed, collect, each, this_firing
 from dataflow.authoring import sharing
+from dataflow.base.backend import on_asyncio
 
 
 class Things:
@@ -152,9 +154,42 @@ async def test_an_error_when_closing_is_a_warning_of_the_run(caplog: pytest.LogC
         result = await using(things, "a", "b").using(max_concurrency=1).run()
     assert result["used"] == ["a", "b"]
     assert [text[:7] for text in result.warnings] == ["DF0843 "] * 2
+    assert result.warnings[0].startswith("DF0843 resource 'b': ")
     assert result.warnings[0].endswith("OSError: cut off")
     assert "cut off" in caplog.text
     assert things.told[-2:] == ["close b", "close a"]
+
+
+async def test_closing_has_the_seconds_of_the_clean_up(subtests: pytest.Subtests) -> None:
+    @asynccontextmanager
+    async def hangs() -> AsyncIterator[str]:
+        try:
+            yield "x"
+        finally:
+            closing.set()
+            await anyio.sleep_forever()
+
+    async def use() -> str:
+        async with this_firing().opened("k", hangs) as found:
+            return found
+
+    for name, cleanup, cancels in (("the end", 0.02, 0), ("no seconds", 0, 0), ("cancelled twice", 3600, 2)):
+        with subtests.test(name):
+            closing = anyio.Event()
+            with Flow("hangs") as flow:
+                flow.output("used", flow.add(use).out)
+            kept = flow.using(cleanup=cleanup)
+            if not cancels:
+                [warning] = (await kept.run()).warnings
+                assert warning.startswith("DF0843 resource 'k': ")
+            elif on_asyncio():
+                task = asyncio.create_task(kept.run())
+                await closing.wait()
+                for _ in range(cancels):
+                    task.cancel()
+                    await checkpoint()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
 
 
 async def test_a_block_that_raises_or_is_cancelled_closes_what_it_shares() -> None:
