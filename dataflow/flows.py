@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
+from dataflow.base.markers import MISSING
 from dataflow.base.tracebacks import USER_FRAMES
 from dataflow.compiler.definition import Definition
 from dataflow.core.inputs import read_inputs
 from dataflow.core.keywords import naming_settings
-from dataflow.core.policy import CLEANUP, Edited, Settings, one_of, telemetry_of
+from dataflow.core.policy import Edited, one_of, telemetry_of
 from dataflow.core.wiring import flows_within
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID, STORE_REQUIRED
 from dataflow.errors import ArgumentInvalid, DataflowError, FlowInvalid, Paused
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Flow"]
 
 T = TypeVar("T")
+_UNSET: Final[Any] = MISSING  # a setting that is not given
 
 
 @cache  # an import statement in a function takes as long as a firing, each time
@@ -65,19 +68,22 @@ class Flow(Definition):
     def using(
         self,
         *,
-        max_concurrency: int | None = None,
-        limits: Mapping[str, Limit | int] | None = None,
-        errors: Errors | None = None,
-        timeout: float | None = None,
-        cleanup: float = CLEANUP,
-        keep: bool = True,
-        store: Store | None = None,
-        memo: ProcessMemo | Store | None = None,
-        telemetry: Telemetry | bool | None = None,
-        check_values: bool = False,
-        progress: bool = False,
+        max_concurrency: int | None = _UNSET,
+        limits: Mapping[str, Limit | int] | None = _UNSET,
+        errors: Errors | None = _UNSET,
+        timeout: float | None = _UNSET,
+        cleanup: float = _UNSET,
+        keep: bool = _UNSET,
+        store: Store | None = _UNSET,
+        memo: ProcessMemo | Store | None = _UNSET,
+        telemetry: Telemetry | bool | None = _UNSET,
+        check_values: bool = _UNSET,
+        progress: bool = _UNSET,
     ) -> Self:
-        """Return the flow with these settings for its runs, the others by default; this one is not changed.
+        """Return the flow with these settings for its runs; this one is not changed.
+
+        Settings that are not given keep their values, also those of a document. None sets one back to its
+        default; for `cleanup` that is 5, for `keep` True, for `check_values` and `progress` False.
 
         `max_concurrency` is the maximum number of node functions that run concurrently, `limits` that of
         nodes that name a limit: a number for each run, or a `Limit`. `timeout` bounds a whole run, in
@@ -93,23 +99,15 @@ class Flow(Definition):
         type of its port, and a node that gives one that does not fit fails. With `progress` runs show their
         progress on standard error as `dataflow run` does: a tree on a terminal, else lines.
         """
-        if store is not None or memo is not None:
-            _check_places(store, memo)
+        settings: dict[str, Any] = {
+            "errors": errors, "max_concurrency": max_concurrency, "limits": limits, "timeout": timeout,
+            "cleanup": cleanup, "check_values": check_values, "keep": keep, "store": store, "memo": memo,
+            "telemetry": telemetry if telemetry is _UNSET else telemetry_of(telemetry), "progress": progress,
+        }  # fmt: skip
+        given = {name: value for name, value in settings.items() if value is not _UNSET}
+        _check_places(given.get("store"), given.get("memo"))
         other = self._copied()
-        spans = telemetry_of(telemetry)
-        other.settings = Settings(
-            errors,
-            max_concurrency,
-            limits,
-            timeout,
-            cleanup,
-            check_values,
-            keep,
-            store,
-            memo,
-            spans,
-            progress,
-        )
+        other.settings = replace(self.settings, **given)
         return other
 
     def check(self) -> list[Diagnostic]:
@@ -356,6 +354,8 @@ class Flow(Definition):
 
 def _check_places(store: object, memo: object) -> None:
     """Raise ValueError for an invalid store or memo."""
+    if store is memo is None:
+        return
     from dataflow.memo.table import ProcessMemo  # imported only if one is given
     from dataflow.stores import Store
 

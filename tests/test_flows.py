@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dataflow import SKIP, Config, DataflowError, Flow, FlowInvalid, RunFailed
+from dataflow import (
+    SKIP,
+    Config,
+    DataflowError,
+    Flow,
+    FlowInvalid,
+    ProcessMemo,
+    RunFailed,
+    Store,
+    Telemetry,
+)
 from dataflow.core.functions import import_function
 from dataflow.core.nodetype import derive
+from dataflow.core.policy import CLEANUP, Settings
 from dataflow.core.ports import MISSING
 from dataflow.core.wiring import Block, Literally, PlacedNode, Reference, Wiring
 from tests.behaviour.flow_parts import inc
@@ -36,6 +48,31 @@ async def test_a_flow_is_run_with_its_inputs() -> None:
     assert built.check() == []
     assert (await built.run(n=1))["y"] == 2
     assert (await built.run(n=2))["y"] == 3
+
+
+#: Each setting, a value and its default.
+SETTINGS: dict[str, tuple[Any, Any]] = {
+    "max_concurrency": (2, None), "limits": ({"web": 1}, None), "errors": ("continue", None),
+    "timeout": (60, None), "cleanup": (1, CLEANUP), "keep": (False, True), "store": (Store.memory(), None),
+    "memo": (ProcessMemo(), None), "telemetry": (Telemetry(content=True), None),
+    "check_values": (True, False),
+}  # fmt: skip
+
+
+def test_using_keeps_the_settings_that_it_is_not_given(tmp_path: Path) -> None:
+    document = tmp_path / "one.yaml"
+    document.write_text(
+        "dataflow: 1\nusing: {timeout: 60, max_concurrency: 2, errors: continue, cleanup: 1}\n"
+    )
+    assert {field.name for field in fields(Settings)} == SETTINGS.keys()
+    for built in (adding(), Flow.load(document)):
+        flow, before = built, built.settings
+        for name, (value, default) in SETTINGS.items():
+            flow = flow.using(**{name: value})
+            assert flow.using().settings == flow.settings
+            assert flow.using(**{name: default}).settings == replace(flow.settings, **{name: default})
+        given = {name: value for name, (value, _) in SETTINGS.items()}
+        assert flow.settings == Settings(**given) != before
 
 
 async def test_wrong_inputs_are_refused_together() -> None:
@@ -113,7 +150,7 @@ async def test_using_gives_another_flow_and_changes_nothing() -> None:
     other = built.using(errors="continue")
     assert await states(built) == ["failed", "cancelled", "not_run"]
     assert await states(other) == ["failed", "done", "done"]
-    assert await states(other.using()) == ["failed", "cancelled", "not_run"]
+    assert await states(other.using(errors=None)) == ["failed", "cancelled", "not_run"]
 
 
 def test_an_invalid_setting_is_refused() -> None:

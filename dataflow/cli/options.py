@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -132,5 +132,4 @@ class Options:
         changes: dict[str, Any] = {"store": store, "progress": False}  # the command shows its own
         if self.max_concurrency is not None:
             changes["max_concurrency"] = self.max_concurrency
-        given = {field.name: getattr(flow.settings, field.name) for field in fields(flow.settings)}
-        return flow.using(**{**given, **changes})
+        return flow.using(**changes)
