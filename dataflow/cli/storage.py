@@ -7,30 +7,35 @@ import shlex
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 import typer
 
 from dataflow.cli.output import ExitCode, Refused, problems_in
+from dataflow.cli.targets import load
 from dataflow.diagnostics.commands import NOT_AN_AGE, RUN_AMBIGUOUS, RUN_UNKNOWN, STORE_MISSING
 from dataflow.errors import AnswerRefused, DataflowError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from dataflow.diagnostics.diagnostic import Diagnostic
+    from dataflow.flows import Flow
     from dataflow.stores import Store, StoredRun
 
 __all__ = [
     "AnswersArgument",
     "FlowOption",
     "JsonObjectOption",
+    "Place",
     "RunArgument",
     "StoreOption",
     "command_for",
     "find_run",
     "missing_store",
     "open_store",
+    "place_named",
+    "place_of",
     "read_age",
     "read_store",
     "refusing_runs",
@@ -44,7 +49,10 @@ _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w":
 StoreOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--store", metavar="PATH", help=f"The store, {DEFAULT_STORE} by default.", show_default=False
+        "--store",
+        metavar="PATH",
+        help=f"The store, by default that of the flow, if it is named and has one, else {DEFAULT_STORE}.",
+        show_default=False,
     ),
 ]
 JsonObjectOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Write one JSON object.")]
@@ -90,6 +98,38 @@ def open_store(path: str | None) -> Store:
     return Store.sqlite(store_path(path))
 
 
+class Place(NamedTuple):
+    """A store, with its path for messages (empty if it has none), and the options that name it."""
+
+    store: Store
+    path: str | None
+    named_by: Mapping[str, str]
+
+
+def place_of(path: str | None, flow: Flow | None, file: str | None) -> Place:
+    """Return the store at a path, else that of a flow, which `file` names, else that of the current folder.
+
+    A store in memory does not count, since no other command can use it.
+    """
+    own = None if path is not None or flow is None else flow.settings.store
+    if own is None:
+        return Place(open_store(path), path, {})
+    from dataflow.stores.memory import MemoryStore  # loaded on first use
+    from dataflow.stores.sqlite import SqliteStore
+
+    if isinstance(own, MemoryStore):
+        return Place(open_store(path), path, {})
+    if isinstance(own, SqliteStore):
+        return Place(own, str(own), {"store": str(own)})
+    return Place(own, "", {} if file is None else {"flow": file})
+
+
+def place_named(path: str | None, file: str | None) -> Place:
+    """Return the store at a path, else that of the flow in `file`, else that of the current folder."""
+    flow = None if path is not None or file is None else load(file, imports=True)
+    return place_of(path, flow, file)
+
+
 def read_store(path: str | None) -> Store:
     """Return a store for reading; raises Refused, as a usage error, for a given path without a store.
 
@@ -109,7 +149,7 @@ def find_run(store: Store, part: str, path: str | None) -> StoredRun:
     found = [id for id in runs if part and part in id]
     if len(found) == 1:
         return runs[found[0]]
-    where = store_path(path)
+    where = store_path(path) or str(store)
     if missing := missing_store(path):
         problem = missing.within(f"run {part!r}")
     elif found:

@@ -56,6 +56,40 @@ def test_a_store_may_be_anywhere(cli: Cli, folder: Path) -> None:
     assert (done.code, done.codes) == (2, ["DF1409"])
 
 
+KEPT = """
+from dataflow import Flow, Store
+
+with Flow("asking") as plain:
+    plain.output("answer", plain.ask(str, "?", name="a").out)
+inner = Store.sqlite("foreign.db")
+Foreign = type("Foreign", (Store,), {n: getattr(inner, n) for n in dir(Store) if not n.startswith("_")})
+kept = plain.using(store=Store.sqlite("own.db"))
+foreign = plain.using(store=Foreign())
+passing = plain.using(store=Store.memory())
+"""
+
+
+def test_a_run_is_kept_in_the_store_of_its_flow_unless_another_is_given(cli: Cli, folder: Path) -> None:
+    (folder / "kept.py").write_text(KEPT)
+    own = f"--store {folder / 'own.db'}"
+    for name, file, named in (
+        ("kept", "own.db", own),
+        ("foreign", "foreign.db", "--flow kept.py:foreign"),
+        ("passing", ".dataflow/runs.db", ""),
+    ):
+        paused = cli("run", f"kept.py:{name}")
+        [run] = Store.sqlite(file).runs()
+        assert f"resume {' '.join(filter(None, (run.id, named)))} a=" in paused.err
+        assert "ask 'a' waits" in cli("why", run.id, "answer", "--flow", f"kept.py:{name}").out
+        assert cli("fork", run.id, "--flow", f"kept.py:{name}", "--change", "a=x").out == "answer: x\n"
+        assert cli("resume", run.id, "--flow", f"kept.py:{name}", "a=y").out == "answer: y\n"
+        assert cli("resume", "nothing", "--flow", f"kept.py:{name}").codes == ["DF1403"]
+        assert cli("run", f"kept.py:{name}", "--no-store").code == 3
+        assert len(Store.sqlite(file).runs()) == 2
+    assert cli("run", "kept.py:kept", "--store", "given.db").code == 3
+    assert len(Store.sqlite("given.db").runs()) == 1
+
+
 def test_runs_are_listed_with_flow_status_and_open_asks(cli: Cli) -> None:
     first, second = run_of(cli, ":review"), run_of(cli, ":several")
     head, *lines = [line.split() for line in cli("runs").out.splitlines()]

@@ -23,7 +23,7 @@ from dataflow.cli.output import ExitCode, Refused, one_line, problems_in, result
 from dataflow.cli.paths import path_text
 from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
-from dataflow.cli.storage import FlowOption, RunArgument, StoreOption, find_run, open_store, refusing_runs
+from dataflow.cli.storage import FlowOption, RunArgument, StoreOption, find_run, place_named, refusing_runs
 from dataflow.cli.targets import flow_of
 from dataflow.cli.words import shown_logs
 from dataflow.diagnostics.commands import ENTRY_INVALID, GIVEN_TWICE, OPTION_UNKNOWN, STDIN_TWICE
@@ -92,8 +92,8 @@ def fork(
         known = None
         try:
             check_edited(edited)
-            place = open_store(store)
-            source = find_run(place, run, store)
+            place, path, _ = place_named(store, file)
+            source = find_run(place, run, path)
             flow = options.settled(flow_of(source, file), place)
             plan = flow.compile()
             check_options(options, plan)

@@ -29,7 +29,7 @@ from dataflow.cli.storage import (
     RunArgument,
     StoreOption,
     find_run,
-    open_store,
+    place_named,
     refusing_runs,
 )
 from dataflow.cli.targets import flow_of
@@ -94,8 +94,8 @@ def resume(
         session = Session(interrupts, out, options)
         known = None
         try:
-            place = open_store(store)
-            found = find_run(place, run, store)
+            place, path, _ = place_named(store, file)
+            found = find_run(place, run, path)
             known = found.id
             check_edited(edited)
             _check_status(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -24,7 +25,7 @@ from dataflow.cli.options import (
 from dataflow.cli.output import ExitCode, Refused, problems_in, result_stream
 from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
-from dataflow.cli.storage import StoreOption, open_store
+from dataflow.cli.storage import StoreOption, place_of
 from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refusing, target_kept, with_branch
 from dataflow.cli.words import shown_logs
 from dataflow.diagnostics.commands import ONE_PORT, OPTION_UNKNOWN, OPTIONS_EXCLUSIVE
@@ -62,8 +63,8 @@ def run(
 ) -> None:
     """Run a flow and write its outputs; progress, warnings and failures go to standard error.
 
-    The run is recorded in the store: `dataflow runs` lists it, and `dataflow resume` resumes a run that has
-    paused, failed, was cancelled or interrupted.
+    The run is recorded in the store of the flow or of the current folder: `dataflow runs` lists it, and
+    `dataflow resume` resumes a run that has paused, failed, was cancelled or interrupted.
 
     Ctrl-C, SIGTERM and SIGHUP cancel the run, a second one ends the process at once; SIGHUP does not count.
     A SIGHUP that is ignored, as by nohup, remains ignored.
@@ -92,8 +93,12 @@ def run(
             if store is not None and no_store:
                 raise Refused([OPTIONS_EXCLUSIVE(first="--store", second="--no-store")], ExitCode.USAGE)
             file = with_branch(file, branch)
-            place = open_store(store) if options.is_kept else None
-            flow = options.settled(load(file, imports=True), place)
+            flow = load(file, imports=True)
+            place = place_of(store, flow, file) if options.is_kept else None
+            if place is not None and place.named_by:
+                options = replace(options, **place.named_by)
+                session = Session(interrupts, out, options)
+            flow = options.settled(flow, place and place.store)
             flow.target = target_kept(file)
             plan = _compiled(file, flow, options)
             code = session.execute(flow.name, plan, _started(file, flow, options, input or [], prompt))

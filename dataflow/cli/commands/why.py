@@ -21,7 +21,7 @@ from dataflow.cli.storage import (
     RunArgument,
     StoreOption,
     find_run,
-    open_store,
+    place_named,
     refusing_runs,
 )
 from dataflow.cli.targets import flow_of
@@ -58,9 +58,9 @@ def why(
     """
     from dataflow.inspection.stored_run import read_run  # loaded on first use
 
-    place = open_store(store)
+    place, path, _ = place_named(store, file)
     with refusing_runs():
-        found = read_run(place, find_run(place, run, store))
+        found = read_run(place, find_run(place, run, path))
     explanation = _explain(place, found, file, port)
     if as_json:
         from dataflow.cli.json_output import write_json  # loaded on first use
