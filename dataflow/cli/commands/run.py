@@ -25,7 +25,7 @@ from dataflow.cli.options import (
 from dataflow.cli.output import ExitCode, Refused, problems_in, result_stream
 from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
-from dataflow.cli.storage import StoreOption, place_of
+from dataflow.cli.storage import Place, StoreOption, place_of
 from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refusing, target_kept, with_branch
 from dataflow.cli.words import shown_logs
 from dataflow.diagnostics.commands import ONE_PORT, OPTION_UNKNOWN, OPTIONS_EXCLUSIVE
@@ -90,15 +90,12 @@ def run(
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
         session = Session(interrupts, out, options)
         try:
-            if store is not None and no_store:
-                raise Refused([OPTIONS_EXCLUSIVE(first="--store", second="--no-store")], ExitCode.USAGE)
             file = with_branch(file, branch)
             flow = load(file, imports=True)
-            place = place_of(store, flow, file) if options.is_kept else None
-            if place is not None and place.named_by:
-                options = replace(options, **place.named_by)
-                session = Session(interrupts, out, options)
-            flow = options.settled(flow, place and place.store)
+            place = _place(options, flow, file)
+            options = replace(options, **place.named_by)
+            session = Session(interrupts, out, options)
+            flow = options.settled(flow, place.store if options.is_kept else None)
             flow.target = target_kept(file)
             plan = _compiled(file, flow, options)
             code = session.execute(flow.name, plan, _started(file, flow, options, input or [], prompt))
@@ -106,6 +103,12 @@ def run(
             session.tell_refused(refused)
             raise
         raise typer.Exit(code)
+
+
+def _place(options: Options, flow: Flow, file: str) -> Place:
+    if options.store is not None and not options.is_kept:
+        raise Refused([OPTIONS_EXCLUSIVE(first="--store", second="--no-store")], ExitCode.USAGE)
+    return place_of(options.store, flow, file)
 
 
 def _started(
