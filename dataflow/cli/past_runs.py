@@ -53,7 +53,8 @@ def run_text(found: PastRun, asks: Sequence[OpenAsk], *, full: bool = False) -> 
     if asks:
         lines += ["asks", *(f"  {line}" for ask in asks for line in ask_lines(ask).split("\n"))]
     if found.warnings:
-        lines += ["warnings", *(f"  {with_paths(text, found.past.firings)}" for text in found.warnings)]
+        warnings = (with_paths(text, found.past.firings) for text in found.warnings)
+        lines += ["warnings", *(f"  {_cut(text, full=full)}" for text in warnings)]
     return visible("\n".join(lines))
 
 
@@ -147,8 +148,7 @@ def _firing_text(found: PastRun, described: Mapping[str, Any], *, full: bool = F
     """Format one firing as text; long values are shortened unless `full` is set."""
     path = described["path"]
     firing = found.past.firings[path]
-    reason = with_paths(described["reason"], [path])
-    reason = reason if full else shortened(reason, MOST_CHARACTERS)
+    reason = _cut(with_paths(described["reason"], [path]), full=full)
     lines = [
         f"node    {path_text(path)}",
         f"type    {described['type']}",
@@ -187,14 +187,17 @@ def _port_text(name: str, token: Mapping[str, Any], *, full: bool) -> str:
     if "value" in token:
         return output_text(name, token["value"], shorten=not full)
     if "skip" in token:
-        return f"{name}: skipped: {token['skip']}"
+        return f"{name}: skipped: {_cut(token['skip'], full=full)}"
     return f"{name}: failed: {_failure_text(token['error'], full=full).splitlines()[0]}"
+
+
+def _cut(text: str, *, full: bool) -> str:
+    return text if full else shortened(text, MOST_CHARACTERS)
 
 
 def _failure_text(failure: Any, *, full: bool) -> str:
     if not isinstance(failure, dict) or "message" not in failure:
-        return str(failure) if full else shortened(str(failure), MOST_CHARACTERS)
-    message, trace = failure["message"], failure["traceback"]
-    if not full:
-        message, trace = shortened(message, MOST_CHARACTERS), shortened(trace, MOST_TRACEBACK)
+        return _cut(str(failure), full=full)
+    message, trace = _cut(failure["message"], full=full), failure["traceback"]
+    trace = trace if full else shortened(trace, MOST_TRACEBACK)
     return f"{failure['type']}: {message}\n{trace}".rstrip()

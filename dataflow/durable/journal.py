@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from dataflow.base.backend import new_event, wait_through
 from dataflow.base.failure import Failure, line_of_error
 from dataflow.base.markers import SKIP
-from dataflow.base.wording import conceal
+from dataflow.base.wording import conceal, shortened
 from dataflow.core.events import EventKind
 from dataflow.core.states import RunStatus
 from dataflow.diagnostics.stores import STORE_FAILED
@@ -21,7 +21,7 @@ from dataflow.errors import StoreError, ValueRefused
 from dataflow.stores.store import Batch, Record
 from dataflow.values.digests import NoDigest, digest
 from dataflow.values.refusals import step_into
-from dataflow.values.writer import Writer
+from dataflow.values.writer import MOST_TEXT, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ MOST_AT_ONCE: Final = 1_000
 #: Events that are reported in order but not stored.
 PASSING: Final = frozenset({EventKind.PIECE, EventKind.PIECES_VOID})
 #: The fields of records that hold values of the flow, encoded by the writer. All others hold facts of the
-#: engine, whose texts and paths are written unencoded, so that a journal is read without blobs and secrets.
+#: engine, whose texts and paths are written unencoded, so that they are read without blobs and secrets.
 VALUES: Final = frozenset(
     {
         "configs",
@@ -252,6 +252,8 @@ def _record_data(
                 else _token(writer, token, f"{place}{step_into(name)}{step_into(port)}")
                 for port, token in found.items()
             }
+        elif name == "reason":  # all that is cancelled with a failure has its message as the reason
+            written[name] = shortened(found, MOST_TEXT)
         else:
             written[name] = _fact(writer, found, place)
     return written

@@ -44,7 +44,7 @@ INTERNAL: Final = {
     "Node": {"in_a_thread", "redeclared", "type"},
     "ProcessMemo": {"count_as_hit", "newest", "recall", "remember"},
     "Run": {"raise_unseen"},
-    "Shared": {"are_open", "close"},
+    "Shared": {"are_open", "close", "hurry"},
 }  # fmt: skip
 
 

@@ -334,8 +334,10 @@ FORKS: Final = [
     Row("a config of another type", fork({"scaled.config.by": "x"})),
     Row("a config that is no JSON", fork({"scaled.config.even": print})),
     Row("a changed config that is gone", fork({"scaled.config.by": 2}, plain)),
-    Row("no store", lambda: wired(Store.memory()).using().forking("r", changes={})),
-    Row("no store to find runs in", lambda: anyio.run(wired(Store.memory()).using().diff, "r", "s")),
+    Row("no store", lambda: wired(Store.memory()).using(store=None).forking("r", changes={})),
+    Row(
+        "no store to find runs in", lambda: anyio.run(wired(Store.memory()).using(store=None).diff, "r", "s")
+    ),
 ]
 
 TABLES: Final = {"stores": STORES, "storing": STORING, "forks": FORKS}
