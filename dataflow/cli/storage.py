@@ -7,7 +7,7 @@ import shlex
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import typer
 
@@ -103,7 +103,7 @@ class Place(NamedTuple):
 
     store: Store
     path: str | None
-    named_by: Mapping[str, str]
+    named_by: Mapping[str, Any]
 
 
 def place_of(path: str | None, flow: Flow | None, file: str | None) -> Place:

@@ -99,7 +99,8 @@ def test_the_command_line_shortens_with_a_count_unless_all_is_wanted(
         assert len(lines_of(capsys, "runs", "show", number, path, "--full")[0]) > MANY
         assert len(json.dumps(json.loads(lines_of(capsys, "runs", "show", number, path, "--json")[0]))) > MANY
     assert f"{MANY:,} items" in lines_of(capsys, "runs", "show", run.id, "many")[0]
-    assert "(bad failed: ValueError: " in lines_of(capsys, "runs", "show", failed.id)[0]
+    assert "bad failed: ValueError" in lines_of(capsys, "runs", "show", failed.id)[0]
+    assert "ValueError" in lines_of(capsys, "why", failed.id, "bad")[0]
 
 
 def test_an_output_on_a_terminal_is_shortened_with_a_count() -> None:
