@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,8 +23,11 @@ from dataflow import (
     each,
     merge,
     node,
+    race,
     this_firing,
 )
+from dataflow.core.events import EventKind
+from dataflow.durable.journal import VALUES
 from dataflow.durable.ownership import cancel_stored
 from dataflow.inspection.stored_reasons import StoredReasons
 from dataflow.inspection.stored_run import read_run, run_object
@@ -175,12 +179,21 @@ class TestTexts:
                 raise ValueError(text)
             return x
 
+        async def same(x: str) -> str:
+            return x
+
         with Flow("texts") as f:
             items = each([text], key=str, on_error="skip")
             f.output("failed", collect(f.add(fail, x=items).out))
             f.output("skipped", f.add(node(on_error="skip", name="skip")(fail), x="").out)
             f.output("warned", collect(f.add(warn, x=each([text], key=str)).out))
             f.output("again", f.add(node(retries=1)(again), x=text).out)
+            with f.loop(limit=2) as loop:
+                last = loop.carry(text)
+                last.next(f.add(same, x=last.out).out)
+                loop.until(last.out, lambda _: True)
+            f.output("last", last.final)
+            f.output("raced", race(last.final, f.add(same, x=text).out))
             chosen = f.switch("a", lambda _: text, [text, "b"])
             f.output("chosen", merge(*(chosen[case] for case in (text, "b"))))
             f.output("answer", f.ask(str, text, name="ask").out)
@@ -203,7 +216,13 @@ class TestTexts:
             cancel_stored(store, left.run_id, text)
             async with self.flow(store, text).start() as run:
                 run.cancel(text)
+            kinds = set()
             for stored in store.runs():
+                for record in store.records(stored.id):
+                    kinds.add(record.kind)
+                    for field, told in json.loads(record.data).items():
+                        if field not in {*VALUES, "ports", "error", "failure"}:
+                            assert '"$"' not in json.dumps(told), f"{field} of {record.kind}"
                 found = read_run(store, stored)
                 shown = run_object(found, ())
                 assert "tok-123456-abcdef" not in str(shown)
@@ -212,3 +231,5 @@ class TestTexts:
                 for path in [*found.past.firings, "skipped", "failed"]:
                     assert str(reasons.explain(path))
             assert {stored.status for stored in store.runs()} == {"completed", "cancelled"}
+            others = {"piece", "pieces_void", "contexts_merged", "timer_set"}
+            assert kinds == {kind for kind in EventKind if not kind.startswith("memo_")} - others
