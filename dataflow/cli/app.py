@@ -43,13 +43,9 @@ COMMANDS: Final = (
 def _version(wanted: bool) -> None:
     """Print the version and exit."""
     if wanted:
-        from importlib import metadata  # takes a while
+        from dataflow.core.distributions import version_of  # takes a while
 
-        try:
-            version = metadata.version(DISTRIBUTION)
-        except metadata.PackageNotFoundError:
-            version = "(not installed)"
-        write(sys.stdout, f"dataflow {version}")
+        write(sys.stdout, f"dataflow {version_of(DISTRIBUTION) or '(not installed)'}")
         raise typer.Exit
 
 
@@ -67,12 +63,12 @@ def _refuse_another_package() -> None:
     """Raise Refused if another distribution has replaced or removed the module `dataflow` itself."""
     if "Flow" in dir(sys.modules["dataflow"]):
         return
-    from importlib import metadata
+    from dataflow.core.distributions import files_of, installed, label_of, name_of
 
     others = [
-        f"{found.name} {found.version}"
-        for found in metadata.distributions()
-        if found.name != DISTRIBUTION and "dataflow/__init__.py" in (found.read_text("RECORD") or "")
+        label_of(found)
+        for found in installed()
+        if name_of(found) != DISTRIBUTION and "dataflow/__init__.py" in files_of(found)
     ]
     raise Refused((PACKAGE_REPLACED(ours=DISTRIBUTION, others=" and ".join(others) or "one removed since"),))
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
-from importlib import metadata
 from importlib.machinery import PathFinder
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
+from dataflow.core.distributions import (
+    MOST_PLACES,
+    Place,
+    SearchPath,
+    current_path,
+    distributions_in,
+    files_of,
+    is_same_distribution,
+    label_of,
+    name_of,
+    plain_name,
+    version_of,
+)
 from dataflow.core.public_names import OWN_PACKS
 from dataflow.diagnostics.packs import (
     ENGINE_UNSUPPORTED,
@@ -28,6 +39,7 @@ from dataflow.diagnostics.packs import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from importlib import metadata
 
     from dataflow.diagnostics.diagnostic import Diagnostic
 
@@ -42,7 +54,6 @@ __all__ = [
     "PackStatus",
     "defect_of",
     "fault_of",
-    "is_same_distribution",
     "offers",
 ]
 
@@ -55,12 +66,6 @@ SWITCH: Final = "DATAFLOW_DISABLE_PACKS"
 OURS: Final = "dataflow-engine"
 UNREADABLE: Final = "(unreadable)"
 _PLACE: Final = re.compile(r"\w+(\.\w+)*\s*:\s*\w+(\.\w+)*\s*(\[.*\])?")
-
-#: A folder of the module search path, with the time of its last change.
-Place: TypeAlias = tuple[str, int | None]
-SearchPath: TypeAlias = tuple[Place, ...]
-#: The maximum number of cached folders: more than a search path has.
-MOST_PLACES: Final = 256
 
 
 class PackStatus(Enum):
@@ -104,7 +109,7 @@ class Offer:
 
 def offers(group: str = GROUP) -> tuple[Offer, ...]:
     """List what a group offers, sorted by name; a folder of the search path is read again if it changes."""
-    return _read(_search_path(), group)
+    return _read(current_path(), group)
 
 
 def fault_of(offer: Offer) -> Fault | None:
@@ -132,22 +137,22 @@ def _unsupported(required: str) -> Diagnostic | None:
         return None
     from packaging.specifiers import SpecifierSet
 
-    version = metadata.version(OURS)
-    if SpecifierSet(required).contains(version, prereleases=True):
+    version = version_of(OURS)
+    if not version or SpecifierSet(required).contains(version, prereleases=True):
         return None
     return ENGINE_UNSUPPORTED(expected=f"{OURS} {required}", found=version)
 
 
 def _clash_of(offer: Offer) -> Diagnostic | None:
     """Return the problem that a module of a pack is not the one that an import finds."""
-    search_path = _search_path()
+    search_path = current_path()
     installing = _installing(search_path)
-    own = installing.modules.get(_plain(offer.distribution), ())
+    own = installing.modules.get(plain_name(offer.distribution), ())
     for file in chain(_files_of(offer.value.partition(":")[0]), own):
         labels = installing.labels.get(file, [])
         if len(labels) > 1:
             return FILE_SHARED(file=file, distributions=" and by ".join(labels))
-    folder = installing.folders.get(_plain(offer.distribution), "")
+    folder = installing.folders.get(plain_name(offer.distribution), "")
     if any(_hiding(folder, file, search_path) for file in _files_of(offer.value.partition(":")[0])):
         return None  # the pack itself is found elsewhere, as where it is developed
     for file in own:
@@ -168,32 +173,9 @@ def _hiding(folder: str, file: str, search_path: SearchPath) -> str | None:
     return None if found is None or own.samefile(found) else found
 
 
-def is_same_distribution(name: str, other: str) -> bool:
-    """Compare names of distributions as package indexes do: case-insensitive, `-`, `_` and `.` are equal."""
-    return _plain(name) == _plain(other)
-
-
 def _is_disabled(pack: str) -> bool:
-    names = [name.strip() for name in os.environ.get(SWITCH, "").split(",")]
+    names = {name.strip() for name in os.environ.get(SWITCH, "").split(",")} - {""}
     return pack in names or "*" in names
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _search_path() -> SearchPath:
-    """Return the search path without the entries that imports ignore."""
-    found: list[object] = [*sys.path]
-    places = [place for place in found if isinstance(place, str) and "\0" not in place]
-    return tuple((place, _changed(place)) for place in places)
-
-
-def _changed(place: str) -> int | None:
-    try:
-        return os.stat(place or ".").st_mtime_ns  # noqa: PTH116 - of each folder for each type
-    except OSError:  # the folder does not exist
-        return None
 
 
 @lru_cache(maxsize=2)
@@ -212,7 +194,7 @@ def _twice(first: Offer, second: Offer) -> Offer:
 
 
 def _offers_of(distribution: metadata.Distribution, group: str) -> Iterator[Offer]:
-    name = _name_of(distribution)
+    name = name_of(distribution)
     version = "of unknown version"
     try:
         version = distribution.version or version
@@ -228,9 +210,9 @@ def _offers_of(distribution: metadata.Distribution, group: str) -> Iterator[Offe
 
 def _engine_of(distribution: metadata.Distribution) -> str:
     """Return which versions of the engine a distribution requires, as a specifier; empty for any."""
-    if is_same_distribution(_name_of(distribution), OURS):
+    if is_same_distribution(name_of(distribution), OURS):
         return ""
-    lines = [line for line in distribution.requires or () if _plain(line).startswith(OURS)]
+    lines = [line for line in distribution.requires or () if plain_name(line).startswith(OURS)]
     if not lines:
         return ""
     from packaging.requirements import Requirement
@@ -254,7 +236,7 @@ class _Found(NamedTuple):
 @lru_cache(maxsize=MOST_PLACES)
 def _found_in(place: Place, group: str) -> tuple[_Found, ...]:
     return tuple(
-        _Found(_plain(_name_of(one)), tuple(_offers_of(one, group))) for one in _distributions(place)
+        _Found(plain_name(name_of(one)), tuple(_offers_of(one, group))) for one in distributions_in(place)
     )
 
 
@@ -266,25 +248,6 @@ def _first_of_each_name(places: Iterable[Iterable[T]]) -> Iterator[T]:
             if one.name not in seen:
                 seen.add(one.name)
                 yield one
-
-
-def _distributions(place: Place) -> Iterator[metadata.Distribution]:
-    """Find the distributions in a folder with the finder of the standard library.
-
-    Other finders may read malformed entry points differently, as that of `importlib_metadata` does, which
-    many libraries load.
-    """
-    context = metadata.DistributionFinder.Context(path=[place[0]])
-    yield from metadata.MetadataPathFinder.find_distributions(context)
-
-
-def _name_of(distribution: metadata.Distribution) -> str:
-    """Return the name of a distribution, or a substitute if its metadata is unreadable."""
-    try:
-        name = distribution.metadata["Name"]
-    except Exception:  # noqa: BLE001 - as above
-        name = None
-    return name or f"a distribution in {distribution.locate_file('')}"
 
 
 def _files_of(module: str) -> Iterator[str]:
@@ -308,7 +271,7 @@ class _Installing(NamedTuple):
 def _installing(search_path: SearchPath) -> _Installing:
     offered = [*_read(search_path, GROUP), *_read(search_path, FORMATS)]
     entries = frozenset(file for offer in offered for file in _files_of(offer.value.partition(":")[0]))
-    packs = frozenset(_plain(offer.distribution) for offer in offered if offer.fault is None)
+    packs = frozenset(plain_name(offer.distribution) for offer in offered if offer.fault is None)
     found = [*_first_of_each_name(_installed_in(place, entries, packs) for place in search_path)]
     labels: dict[str, list[str]] = {}
     for one in found:
@@ -333,25 +296,18 @@ class _Installed(NamedTuple):
 
 @lru_cache(maxsize=MOST_PLACES)
 def _installed_in(place: Place, entries: frozenset[str], packs: frozenset[str]) -> tuple[_Installed, ...]:
-    return tuple(_installed(one, entries, packs) for one in _distributions(place))
+    return tuple(_installed(one, entries, packs) for one in distributions_in(place))
 
 
 def _installed(
     distribution: metadata.Distribution, entries: frozenset[str], packs: frozenset[str]
 ) -> _Installed:
     """Return a distribution with its files that packs are imported from, and all modules if it has packs."""
-    files = frozenset(line.partition(",")[0] for line in _record_of(distribution).splitlines())
-    name = _name_of(distribution)
-    if _plain(name) in packs:
+    files = files_of(distribution)
+    name = name_of(distribution)
+    if plain_name(name) in packs:
         kept = frozenset(file for file in files if file.endswith(".py") and not file.startswith(("..", "/")))
     else:
         kept = entries & files
-    label = f"{name} {distribution.version}" if kept else ""
-    return _Installed(_plain(name), label, str(distribution.locate_file("")), kept)
-
-
-def _record_of(distribution: metadata.Distribution) -> str:
-    try:
-        return distribution.read_text("RECORD") or ""
-    except (OSError, UnicodeError):  # it lists no files
-        return ""
+    label = label_of(distribution) if kept else ""
+    return _Installed(plain_name(name), label, str(distribution.locate_file("")), kept)

@@ -8,20 +8,13 @@ from __future__ import annotations
 import importlib
 import sys
 from collections import Counter
-from importlib import metadata
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.failure import Interruption
 from dataflow.base.logs import masked_logger
-from dataflow.core.discovery import (
-    GROUP,
-    OURS,
-    Offer,
-    defect_of,
-    fault_of,
-    is_same_distribution,
-    offers,
-)
+from dataflow.core.discovery import GROUP, OURS, Offer, defect_of, fault_of, offers
+from dataflow.core.distributions import is_same_distribution
 from dataflow.core.public_names import moved_names, package_of, public_module
 
 if TYPE_CHECKING:
@@ -178,7 +171,7 @@ def _packs() -> Iterator[tuple[Offer, Any]]:
     for offer in _offers():
         if (defect_of if _has_names(offer) else fault_of)(offer) is None:
             try:
-                pack: Any = metadata.EntryPoint(offer.pack, offer.value, GROUP).load()
+                pack: Any = EntryPoint(offer.pack, offer.value, GROUP).load()
             except (KeyboardInterrupt, Interruption):
                 raise
             except BaseException as error:  # noqa: BLE001 - any error; using the pack reports it

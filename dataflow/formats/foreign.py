@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
+from importlib.metadata import EntryPoint
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from dataflow.base.failure import text_of_error
 from dataflow.base.wording import shortened
-from dataflow.core.discovery import FORMATS, OURS, Offer, defect_of, is_same_distribution, offers
+from dataflow.core.discovery import FORMATS, OURS, Offer, defect_of, offers
+from dataflow.core.distributions import is_same_distribution
 from dataflow.core.functions import importing
 from dataflow.core.wiring import Remark
 from dataflow.diagnostics.diagnostic import Diagnostic, Location
@@ -268,7 +269,7 @@ def _loaded(offer: Offer) -> Format:
     if fault is not None:
         raise PackError(offer.pack, fault.problem.within(f"format {offer.pack!r} of {offer.label}"))
     with importing(f"format {offer.pack}", offer.value):
-        found = metadata.EntryPoint(offer.pack, offer.value, FORMATS).load()
+        found = EntryPoint(offer.pack, offer.value, FORMATS).load()
         if not isinstance(found, Format):
             raise PackError(offer.value, FORMAT_TYPE(found=type(found).__name__))
     return found

@@ -6,11 +6,12 @@ A pack is loaded when a flow names one of its types; a pack that cannot be used 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import metadata
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Final
 
 from dataflow.builder.builtin import BUILT_IN
-from dataflow.core.discovery import GROUP, OURS, Fault, PackStatus, fault_of, is_same_distribution, offers
+from dataflow.core.discovery import GROUP, OURS, Fault, PackStatus, fault_of, offers
+from dataflow.core.distributions import is_same_distribution
 from dataflow.core.functions import import_node, importing, is_function_name
 from dataflow.diagnostics.packs import (
     DISTRIBUTION_UNKNOWN,
@@ -147,7 +148,7 @@ def _loaded(offer: Offer) -> Pack | Fault:
 def _imported(offer: Offer) -> Pack:
     """Import a pack; raises PackError, also for exceptions raised while it is read."""
     with importing(offer.pack, offer.value):
-        pack = metadata.EntryPoint(offer.pack, offer.value, GROUP).load()
+        pack = EntryPoint(offer.pack, offer.value, GROUP).load()
         fault = _fault_in(pack, offer)
     if fault is not None:
         raise PackError(offer.pack, fault)

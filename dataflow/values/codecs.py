@@ -10,11 +10,12 @@ from __future__ import annotations
 import inspect
 import threading
 from functools import lru_cache, partial
-from importlib import metadata
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dataflow.base.failure import line_of_error
 from dataflow.base.logs import masked_logger
+from dataflow.core.discovery import offers
 from dataflow.core.functions import module_name
 from dataflow.diagnostics.values import CODEC_INVALID, CODEC_TWICE
 from dataflow.errors import ArgumentInvalid
@@ -24,6 +25,8 @@ from dataflow.values.kinds import BY_NAME, BY_TYPE, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from dataflow.core.discovery import Offer
 
 __all__ = ["GROUP", "kind_named", "kind_of", "register_codec"]
 
@@ -98,8 +101,8 @@ def _load(module: object) -> None:
         _loaded.add(library)
         for kind in _guarded(library, _OWN.get(library, tuple)):
             _add(kind)
-        for entry in _offered().get(library, ()):
-            _guarded(f"{entry.name} = {entry.value}", partial(_registered_by, entry))
+        for offer in _offered().get(library, ()):
+            _guarded(f"{library} = {offer.value}", partial(_registered_by, offer))
 
 
 def _guarded(what: str, load: Callable[[], Iterable[Kind]]) -> Iterable[Kind]:
@@ -111,18 +114,21 @@ def _guarded(what: str, load: Callable[[], Iterable[Kind]]) -> Iterable[Kind]:
         return ()
 
 
-def _registered_by(entry: metadata.EntryPoint) -> Iterable[Kind]:
+def _registered_by(offer: Offer) -> Iterable[Kind]:
     """Call the function of an entry point, which registers its codecs itself."""
-    entry.load()()
+    EntryPoint(offer.pack, offer.value, GROUP).load()()
     return ()
 
 
 @lru_cache(maxsize=1)
-def _offered() -> dict[str, list[metadata.EntryPoint]]:
-    """Return the entry points of codecs by library, sorted."""
-    found: dict[str, list[metadata.EntryPoint]] = {}
-    for entry in sorted(metadata.entry_points(group=GROUP)):
-        found.setdefault(entry.name, []).append(entry)
+def _offered() -> dict[str, list[Offer]]:
+    """Return the entry points of codecs by library; the log has those of malformed distributions."""
+    found: dict[str, list[Offer]] = {}
+    for offer in offers(GROUP):
+        if offer.fault is None:
+            found.setdefault(offer.pack, []).append(offer)
+        else:
+            LOG.warning("the codecs of %s cannot be loaded: %s", offer.label, offer.fault.reason)
     return found
 
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic.fields import FieldInfo
 
+from dataflow.core.distributions import versions_of_module
 from dataflow.core.functions import module_name
 from dataflow.types.shapes import type_name
 from dataflow.values.canonical import NO_NAMES, canonical_text, constant_digest
@@ -36,7 +37,6 @@ from dataflow.values.projects import (
     module_of,
     origin_of,
     references_in,
-    version_of,
 )
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class FunctionGraph:
                 self._refer(function)
             todo += list(self._helpers.values())[known:]
         self.held += [
-            Held(f"library {name!r}", "library", version_of(name)) for name in sorted(self._libraries)
+            Held(f"library {name!r}", "library", versions_of_module(name)) for name in sorted(self._libraries)
         ]
         self.seen = [_Seen(one) for one in self.functions]
 

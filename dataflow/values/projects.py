@@ -11,7 +11,7 @@ import dis
 import sys
 from enum import Enum
 from functools import lru_cache
-from importlib import import_module, metadata
+from importlib import import_module
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -28,7 +28,6 @@ __all__ = [
     "module_of",
     "origin_of",
     "references_in",
-    "version_of",
 ]
 
 #: The packages of this distribution.
@@ -86,16 +85,6 @@ def _file_of(module: str, root: str) -> Path | None:
 @lru_cache(maxsize=1_000)
 def _is_installed(folder: Path) -> bool:
     return not _INSTALLED.isdisjoint(folder.parts) or next(folder.glob("*.dist-info"), None) is not None
-
-
-@lru_cache(maxsize=1_000)
-def version_of(library: str) -> str:
-    """Return the version of the distribution of a top-level module, empty if it cannot be found."""
-    try:
-        return metadata.version(library)
-    except metadata.PackageNotFoundError:
-        names = metadata.packages_distributions().get(library, ())
-        return ", ".join(sorted(f"{name} {metadata.version(name)}" for name in set(names)))
 
 
 def module_of(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -82,6 +83,46 @@ def test_a_pack_whose_module_is_hidden_or_that_needs_another_engine_is_refused(t
     done = run(tmp_path, "check", "f.yaml", path=(mine, site))
     assert [line.split(" ")[1] for line in (done.stdout + done.stderr).splitlines()] == ["DF1322", "DF1321"]
     assert str(mine / "letters.py") in done.stdout + done.stderr
+
+
+#: A flow that stores values of a class of a library, and keys its memo by the version of another one.
+STORING: Final = """
+from dataclasses import dataclass
+import yaml
+from dataflow import Flow, node
+
+@dataclass
+class Page:
+    text: str
+
+@node(memo="process")
+async def write(n: int) -> Page:
+    return Page(yaml.safe_dump(n))
+
+with Flow("f") as flow:
+    flow.output("a", flow.add(write, n=1).out)
+"""
+#: Malformed files of a distribution, and whether they keep packs from being found.
+DAMAGED: Final = [
+    ("entry_points.txt", b"[console_scripts]\nno value\n", True),
+    ("entry_points.txt", b"[dataflow.packs]\n= a\n", False),
+    ("entry_points.txt", b"[dataflow.codecs]\nbuiltins = \n= \n", False),
+    ("top_level.txt", b"\xff", False),
+    ("RECORD", b"\xff,,\n", False),
+    ("METADATA", b"Name: \xff\n", True),
+]
+
+
+@pytest.mark.parametrize(("file", "damage", "is_reported"), DAMAGED)
+def test_a_damaged_distribution_stops_no_run_with_a_store(
+    tmp_path: Path, file: str, damage: bytes, is_reported: bool
+) -> None:
+    install(tmp_path, "odd-pack", "", "1.5")
+    (tmp_path / "odd_pack-1.5.dist-info" / file).write_bytes(damage)
+    (tmp_path / "f.py").write_text(STORING, encoding="utf-8")
+    done = run(tmp_path, "run", "f.py", path=(tmp_path,))
+    assert (done.returncode, "DF1320" in done.stderr) == (0, is_reported)
+    assert json.loads(run(tmp_path, "nodes", "--json", path=(tmp_path,)).stdout)
 
 
 @pytest.mark.parametrize("group", ["dataflow.packs", "dataflow.formats", "console_scripts"])

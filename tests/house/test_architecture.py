@@ -179,6 +179,18 @@ def test_the_engine_imports_no_pack_and_no_library_of_one() -> None:
     assert {(name, root) for name, root in found if root in NEVER} == set()
 
 
+def test_one_module_reads_the_metadata_of_distributions() -> None:
+    """The functions of `importlib.metadata` fail at the first malformed distribution."""
+    reading = {
+        (name, found.name)
+        for name, module in EVERY.items()
+        for found in imports_of(module, for_types=False)
+        if found.module == "importlib.metadata" or (found.module, found.name) == ("importlib", "metadata")
+    }
+    names = {name for name, found in reading if found != "EntryPoint"}
+    assert names == {"dataflow.core.distributions"}
+
+
 PUBLIC: Final = {"dataflow": set(dataflow.__all__), "dataflow.authoring": set(dataflow.authoring.__all__)}
 
 
