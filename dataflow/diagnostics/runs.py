@@ -387,7 +387,7 @@ KEYS_CHANGED: Final = Kind(
     "DF0868",
     "the key of the map gives other names for its items than when the map was opened",
     hint="the recorded names remain valid; let the key depend on nothing but the item",
-    meaning="A run is resumed, and the key function of a map answers differently for the same items.",
+    meaning="A run is resumed, and the key function of a map gives other names, or was added or removed.",
     example="each(texts, key=lambda text: str(hash(text)))   # differs in each process",
     cure="Make the key from the item alone, such as `key=lambda text: text[:20]`.",
 )

@@ -29,7 +29,7 @@ from dataflow.scheduler.scheduler import Scheduler
 from dataflow.values.reader import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.core.policy import Settings
@@ -160,10 +160,18 @@ class Replay:
         self._over.update(path if earlier == 1 else f"{path}~{earlier}" for earlier in range(1, number))
         return number
 
-    def keys(self, path: str, count: int, digest: str | None) -> list[str] | None:
-        """Return the recorded keys of a map; None if they are of another list, or not recorded."""
-        written, before = self.past.keys.get(path, (None, None))
-        if written is None or not (path in self.past.maps or (digest is not None and digest == before)):
+    def has_keys(self, path: str) -> bool:
+        """Return whether keys of a map are recorded."""
+        return self.past.keys.get(path, (None, None))[0] is not None
+
+    def item_names(self, path: str, count: int, digest: str | None) -> Sequence[str | int] | None:
+        """Return the recorded names of items, positions for None; None if of another list or not recorded."""
+        if path not in self.past.keys:
+            return None
+        written, before = self.past.keys[path]
+        if written is None:
+            return range(count) if self.past.maps.get(path) == count else None
+        if path not in self.past.maps and (digest is None or digest != before):
             return None
         found: list[str] = self._read(written)
         return found if len(found) == count else None
@@ -334,7 +342,7 @@ class ReportedEvents:
             case EventKind.LOOP_EXITED:
                 return path in past.exits and past.exits[path] == (data["reason"], data["iterations"])
             case EventKind.MAP_OPENED:
-                return path in past.maps and ("keys" not in data or path in past.keys)
+                return path in past.maps and (data.get("keys") is None or path in past.keys)
             case EventKind.CONTEXTS_MERGED:
                 return path in past.merges and past.merges[path][1] == data["digest"]
             case EventKind.RACE_DECIDED:

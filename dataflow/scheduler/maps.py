@@ -76,21 +76,25 @@ class Maps:
     def _names(
         self, frame: Frame, node: PlanNode, action: MapOf, items: Sequence[Any]
     ) -> tuple[Sequence[str | int], Mapping[str, Any]]:
-        """Return the names of the items, and the data that records keys: these are made once (S11.3)."""
+        """Return the names of the items, and the data that records keys: these are made once (S11.3).
+
+        Names that were recorded are kept even if the map has a key now and had none before, or the reverse.
+        """
         key, replay, writer = action.options.key, self.scheduler.replay, self.scheduler.journal_writer
-        if key is None:
-            return range(len(items)), {}
-        if self.scheduler.live is not None:
+        if key is not None and self.scheduler.live is not None:
             made = partial(_keys, node.id, key, items)
             slot = next(iter(action.lists.values())).slots[0]
             return self.scheduler.live.keys(frame, node, slot, key, made), {}
-        digest = None if writer is None else writer.digest(items)
         path = frame.path_of(node)
-        names = None if replay is None else replay.keys(path, len(items), digest)
+        has_keys = key is not None or (replay is not None and replay.has_keys(path))
+        digest = writer.digest(items) if has_keys and writer is not None else None
+        names = None if replay is None else replay.item_names(path, len(items), digest)
         if names is None:
-            names = _keys(node.id, key, items)
+            names = range(len(items)) if key is None else _keys(node.id, key, items)
         elif not _gives(node.id, key, items, names):
             self.scheduler.warn(path, "keys_changed", str(KEYS_CHANGED(path)))
+        if isinstance(names, range):
+            return names, {"keys": None}
         return names, {"keys": names, **({} if digest is None else {"digest": digest})}
 
     def _settles_early(self, frame: Frame, node: PlanNode) -> bool:
@@ -283,10 +287,12 @@ def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
     return next(iter(lengths.values()))
 
 
-def _gives(node: str, key: Callable[[Any], str], items: Sequence[Any], names: Sequence[str]) -> bool:
-    """Return whether a function gives these keys."""
+def _gives(
+    node: str, key: Callable[[Any], str] | None, items: Sequence[Any], names: Sequence[str | int]
+) -> bool:
+    """Return whether a function gives these keys, or positions are the names without one."""
     try:
-        return _keys(node, key, items) == names
+        return isinstance(names, range) if key is None else _keys(node, key, items) == names
     except Exception:  # noqa: BLE001 - the user's function; the keys are known without it
         return False
 

@@ -152,6 +152,26 @@ async def test_a_fork_keeps_keys_of_the_same_list_only() -> None:
     assert [ask.id for ask in other.asks] == ["send[2-5]/q", "send[2-2]/q"]
 
 
+def keyed(has_key: bool) -> Flow:
+    with Flow("items") as flow:
+        item = each(flow.input("xs", list[int]), **({"key": key_of} if has_key else {}))
+        flow.output("out", collect(flow.ask(int, "?", name="q", show=flow.add(send, x=item).out).out))
+    return flow
+
+
+@pytest.mark.parametrize("had_key", [True, False])
+async def test_items_keep_their_names_when_a_key_is_added_or_removed(had_key: bool) -> None:
+    store = Store.memory()
+    before = await keyed(had_key).using(store=store).run(xs=XS)
+    result = before
+    while result.asks:
+        answer = {result.asks[0].id: result.asks[0].show}
+        result = await keyed(not had_key).using(store=store).resume(result.run_id, answer, edited="keep")
+        assert [text[:6] for text in result.warnings] == ["DF0868"]
+        assert {ask.id for ask in result.asks} < {ask.id for ask in before.asks}
+    assert (result["out"], STATE.sent) == (XS, XS)
+
+
 def is_zero(x: int) -> bool:
     return x == 0
 
