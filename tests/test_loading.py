@@ -110,7 +110,8 @@ def test_what_cannot_be_used_is_a_problem_each_time(folder: Path) -> None:
 
 def test_nothing_is_imported_unless_asked_for(folder: Path) -> None:
     (folder / "nodes.py").write_text("raise SystemExit\n")
-    text = DOCUMENT.replace("outputs:", "  far: {type: 'os.path:join', inputs: {a: inc}}\noutputs:")
+    far = "far: {type: 'os.path:join', policy: {default: 7}, inputs: {a: inc}}"
+    text = DOCUMENT.replace("outputs:", f"  {far}\noutputs:")
     (folder / "flow.yaml").write_text(text)
     flow = Flow.from_wiring(*read_document(folder / "flow.yaml", Flow.from_wiring, imports=False))
     graph = flow.examine()

@@ -147,6 +147,8 @@ class _Checker:
         """Check the value that replaces the result of a failed node (S9.3)."""
         default, out = action.policy.default, action.type.outputs.get("out")
         spot = vertex.spot.part("policy.default", "policy", "default")
+        if action.type.is_opaque:  # its ports are unknown
+            return
         if out is None:
             self.graph.problem(DEFAULT_WITHOUT_OUT(available=action.type.outputs), spot)
             return

@@ -21,10 +21,10 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
+from dataflow.base.failure import Interruption, text_of_error
 from dataflow.base.history import History
 from dataflow.base.scalars import plain_number
 from dataflow.core.context import Variables
-from dataflow.errors import DataflowError
 from dataflow.secrets.foreign import is_secret
 from dataflow.secrets.known import redacted
 from dataflow.secrets.secret import Secret
@@ -133,8 +133,10 @@ class StoredValues:
         """Return a stored value as JSON; never fails."""
         try:
             return redacted(json_value(self._plain(data)))
-        except (DataflowError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-            return f"(cannot be read: {error})"
+        except (KeyboardInterrupt, Interruption):
+            raise
+        except BaseException as error:  # noqa: BLE001 - codecs and their libraries may raise anything
+            return f"(cannot be read: {redacted(text_of_error(error))})"
 
     def _plain(self, data: Any) -> Any:
         if isinstance(data, list):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from dataflow import Flow, NameUnknown
+from dataflow import Flow, NameUnknown, register_codec
 from dataflow.durable.storable import storable_of
 from dataflow.inspection.json_values import StoredValues
 from dataflow.inspection.open_asks import OpenAsk, asks_of
@@ -157,6 +157,16 @@ class TestStoredValues:
         data = {"$": "nowhere:Point", "v": {"x": {"$": "set", "v": [1]}}}
         assert StoredValues(MemoryStore()).readable(data) == {"x": [1]}
 
-    def test_what_is_not_in_the_store_is_named_in_its_place(self) -> None:
-        found = StoredValues(MemoryStore()).readable({"$": "text", "v": "0" * 64})
+    @pytest.mark.parametrize("name", ["text", "odd:Odd"])
+    def test_a_value_that_is_missing_or_malformed_is_named_in_its_place(self, name: str) -> None:
+        register_codec(Odd, repr, read_nothing, name="odd:Odd")
+        found = StoredValues(MemoryStore()).readable({"$": name, "v": "0" * 64})
         assert found.startswith("(cannot be read: ")
+
+
+class Odd(BaseException):
+    """A value whose codec raises what is not even an Exception, as libraries in Rust do."""
+
+
+def read_nothing(_: str) -> Odd:
+    raise Odd("old format")
