@@ -134,7 +134,7 @@ def _is_said_by_type(schema: object) -> bool:
             return False
         match sorted(keys), name:
             case ([] | ["type"], _) | (["format", "type"], "string") if (
-                part.get("format", "date") in TYPES_OF_FORMATS
+                part.get("format") in (None, "path", "binary", "secret")  # of others types take more
             ):
                 pass
             case (["items", "type"], "array"):

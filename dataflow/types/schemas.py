@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache, partial
@@ -60,6 +61,10 @@ MOST_SHOWN: Final = 80
 #: The only look-ahead that is known begins the pattern that pydantic 2.12 writes for decimal numbers.
 _NO_DIGIT: Final = r"^[-+.]*$"
 _DECIMAL: Final = f"^(?!{_NO_DIGIT})"
+#: A class of characters, or an escaped character outside of one.
+_CLASS: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+#: In a class an escaped character, or what begins an inner class or set operator; `!--` is a range up to `-`.
+_OPERATOR: Final = re.compile(r"\\.|(\[|&(?=&)|~(?=~)|(?<![\x00-,])-(?=-)|(?<=[\x00-,]-)-)", re.DOTALL)
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 #: Keywords that say nothing about which values fit, or are read with another keyword.
 _NO_ASSERTIONS: Final = frozenset(
@@ -328,6 +333,14 @@ def _is_cyclic(text: str, references: set[str]) -> bool:
     return False
 
 
+def _plain_class(found: re.Match[str]) -> str:
+    """Escape what JSON Schema takes literally in a class of characters, and the engine for an operator."""
+    text = found[0]
+    return (
+        text if text[0] == "\\" else "[" + _OPERATOR.sub(lambda one: "\\" * bool(one[1]) + one[0], text[1:])
+    )
+
+
 @lru_cache(maxsize=1024)
 def _matcher(pattern: str) -> SchemaValidator:
     """Compile a pattern for an engine that never backtracks; raises SchemaError if it cannot be."""
@@ -336,6 +349,7 @@ def _matcher(pattern: str) -> SchemaValidator:
         raise SchemaError(
             f"it has more than {MOST_PATTERN:,} characters; DATAFLOW_MAX_PATTERN_CHARACTERS allows more"
         )
+    pattern = _CLASS.sub(_plain_class, pattern)
     return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
 
 

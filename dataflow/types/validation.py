@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Iterator
+from functools import lru_cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticCustomError
 
 from dataflow.base.markers import Marker
 from dataflow.base.scalars import plain_number
@@ -147,7 +149,7 @@ def check_json(value: object, expected: object) -> object:
     plain = bare(expected)
     if plain is Any or plain is object:
         return value
-    adapter = adapter_of(_as_list(expected))
+    adapter = adapter_of(_for_json(expected))
     try:
         text = json.dumps(value)
     except RecursionError:
@@ -228,21 +230,43 @@ def _takes_float_only(value: int, expected: object) -> bool:
     return len(others) < len(options) and all(find_mismatch(value, option) for option in others)
 
 
-def _as_list(expected: object) -> object:
-    """Replace iterables by lists: pydantic would return a lazy iterator that does not validate strictly."""
+def _for_json(expected: object) -> object:
+    """Replace iterables by lists, and literals by typed ones.
+
+    Pydantic would return a lazy iterator that does not validate strictly, and takes true for 1.
+    """
     if get_origin(expected) is Annotated:
         inner, *metadata = get_args(expected)
-        return Annotated[(_as_list(inner), *metadata)]
+        return Annotated[(_for_json(inner), *metadata)]
+    if get_origin(expected) is Literal:
+        return _typed_literal(expected)
     if options := alternatives(expected):
-        return union_of(map(_as_list, options))
+        return union_of(map(_for_json, options))
     known = shape(bare(expected))
     if known is None or known.origin.__module__ not in STANDARD_MODULES:
         return expected
-    args = tuple(map(_as_list, known.args or ()))
+    args = tuple(map(_for_json, known.args or ()))
     if known.origin is Generator:
         return Iterator  # which pydantic refuses, as JSON cannot represent one
     generic: Any = list if known.origin is Iterable else known.origin
     return generic[args] if args else generic
+
+
+@lru_cache(maxsize=1_000)
+def _typed_literal(expected: Any) -> object:
+    """Return a literal type that takes no bool for an equal number, nor a number for a bool."""
+    choices = get_args(expected)
+    if not any(isinstance(one, int) for one in choices):
+        return expected
+
+    def typed(value: object) -> object:
+        equal = [one for one in choices if one == value]
+        if equal and not any(isinstance(one, bool) is isinstance(value, bool) for one in equal):
+            raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": wanted})
+        return value
+
+    wanted = " or ".join(map(repr, choices))
+    return Annotated[expected, BeforeValidator(typed)]
 
 
 def _refusal(value: object, expected: object, faults: list[ErrorDetails]) -> ValueMismatch:

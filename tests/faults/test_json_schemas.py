@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import json
+from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -54,6 +56,13 @@ SCHEMAS: Final[dict[str, tuple[dict[str, Any], Any, Any, str]]] = {
     "minimum": ({"type": "integer", "minimum": 3}, 3, 1, ""),
     "multipleOf": ({"multipleOf": 0.1}, 0.3, 0.35, ""),
     "pattern": ({"type": "string", "pattern": "^a+$"}, "aa", "ab", ""),
+    "enum of numbers": ({"enum": [1, 2]}, 1, True, ""),
+    "enum of a bool": ({"enum": [True, "a"]}, True, 1, ""),
+    "enum inside": ({"type": "array", "items": {"enum": [0, None]}}, [0], [False], "[0]"),
+    "&& in a class": ({"pattern": "^[a&&b]+$"}, "a&b", "c", ""),
+    "-- and ~~ in a class": ({"pattern": "^[~~a--b]+$"}, "~a-b", "c", ""),
+    "a range up to -": ({"pattern": "^[!--]+$"}, "!#-", "a", ""),
+    "a bracket in a class": ({"pattern": "^[[:a]]$"}, "[]", "a", ""),
     "reference": (TREE, {"k": 1, "in": {"k": 1}}, {"k": 1, "in": {}}, ".in.k"),
     "root": ({"properties": {"a": {"$ref": "#"}}, "required": ["k"]},
              {"k": 1, "a": {"k": 1}}, {"k": 1, "a": {}}, ".a.k"),
@@ -99,6 +108,28 @@ async def test_asks_inputs_and_answers_are_checked_by_the_whole_schema(
             text = json.dumps({"answer": misfit} if typed.is_wrapped else misfit)
             with pytest.raises(AnswerUnfit):
                 typed.read("openai/m", text)
+
+
+#: Formats, with strings that have each of them, and others that pydantic would read.
+FORMATTED: Final = {
+    "date": (["2026-01-02"], ["1600000000", "20260102", "2026-01-02T00:00:00"]),
+    "date-time": (["2026-01-02T00:00:00Z", "2026-01-02T00:00:00.5+02:00"],
+                  ["1600000000", "2026-01-02", "2026-01-02T00:00:00", "2026-01-02 00:00:00Z"]),
+    "time": (["12:00:00Z"], ["12:00", "3600"]),
+    "duration": (["P1D", "PT1.5S", "P1Y2M", "P1W"], ["12:30", "1 day", "3600", "P", "P1DT"]),
+    "uuid": ([f"{UUID(int=5)}"], [UUID(int=5).hex, UUID(int=5).urn]),
+    "ipv6": (["::1"], ["::1%x"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", FORMATTED)
+def test_strings_have_exactly_the_form_of_their_format(format: str) -> None:
+    plain = {"type": "string", "format": format}
+    fits, misfits = FORMATTED[format]
+    for schema in (plain, {"not": {"not": plain}}, {"type": "array", "items": plain}):
+        for text in (*fits, *misfits):
+            with nullcontext() if text in fits else pytest.raises(ValueMismatch):
+                check_json([text] if "items" in schema else text, type_of_schema(schema))
 
 
 REFUSED: Final[list[tuple[Any, list[str]]]] = [

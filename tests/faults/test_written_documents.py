@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pytest
+from pydantic import Field
 
 from dataflow import Flow, RunFailed
+from dataflow.authoring import json_schema
 from dataflow.cli import main
 
 UNKNOWN_INPUT: Final = """\
@@ -146,3 +149,12 @@ def test_show_writes_them_as_well_and_those_of_subflows(capsys: pytest.CaptureFi
             USING if not place else {"errors": "continue", "limits": {"a": {"slots": 2}}}
         )
         assert bool(err) == (not place)
+
+
+def test_an_ask_of_any_type_that_documents_have_is_written() -> None:
+    kinds: list[Any] = [Annotated[int, Field(gt=0)], list[Annotated[str, Field(pattern="^a")]], date | None]
+    with Flow("asks") as flow:
+        for number, kind in enumerate(kinds):
+            flow.ask(kind, "?", name=f"q{number}")
+    written = [one["config"]["type"] for one in flow.to_dict()["nodes"].values()]
+    assert written == [json_schema(kind) for kind in kinds]

@@ -121,7 +121,9 @@ INPUTS: Final[dict[str, FlowInput]] = {
         type_of_schema({"enum": ["a", "b"]}), "a", {"enum": ["a", "b"]}
     ),
     "{type: {type: string, format: date}, default: 2020-01-02}": FlowInput(
-        date, date(2020, 1, 2), {"type": "string", "format": "date"}
+        type_of_schema({"type": "string", "format": "date"}),
+        date(2020, 1, 2),
+        {"type": "string", "format": "date"},
     ),
     "{type: number, default: 1}": FlowInput(float, 1.0, "number"),
     "{type: {}}": FlowInput(Any, MISSING, {}),

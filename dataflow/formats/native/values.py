@@ -22,8 +22,9 @@ from dataflow.diagnostics.documents import (
 )
 from dataflow.errors import ValueMismatch
 from dataflow.formats.tree import MOST_DIGITS, MOST_LEVELS, TOO_LARGE, has_surrogate
+from dataflow.types.agreement import agrees
 from dataflow.types.mismatches import adapter_of, step_into
-from dataflow.types.validation import check_json
+from dataflow.types.validation import check_json, json_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -151,6 +152,19 @@ def with_found_paths(placed: PlacedNode, node_type: NodeType) -> PlacedNode:
     return placed if faults or found == bare else replace(placed, config=found, config_is_json=False)
 
 
+def _is_same(restored: object, given: object) -> bool:
+    """Return whether a part of a config is read back unchanged; a type may say the same in other words."""
+    if restored == given:
+        return True
+    if isinstance(given, BaseModel) and type(restored) is type(given):
+        names = type(given).model_fields
+        return all(_is_same(getattr(restored, name), getattr(given, name)) for name in names)
+    if not (isinstance(given, type) or get_origin(given) is not None):
+        return False
+    is_alike = agrees(restored, given) and agrees(given, restored)
+    return is_alike and json_schema(restored) == json_schema(given) != {}
+
+
 def _write_model(config: BaseModel, where: str, problems: list[Diagnostic]) -> dict[str, Any]:
     functions = list(_functions_in(config, f"{where}.config"))
     local = [(place, function) for place, function in functions if name_of_function(function) is None]
@@ -171,7 +185,7 @@ def _write_model(config: BaseModel, where: str, problems: list[Diagnostic]) -> d
     except ValueMismatch as mismatch:
         problems.append(unwritable(f"{where}.config", "the config", mismatch))
     else:
-        if functions or restored == config:
+        if functions or _is_same(restored, config):
             return written
         problems.append(VALUE_NOT_RESTORED(f"{where}.config", found=repr(restored)))
     return {}
