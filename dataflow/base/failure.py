@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import traceback as traceback_module
+from functools import partial
 from types import UnionType
-from typing import TYPE_CHECKING, Final, NamedTuple, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Union, get_args, get_origin
 
 from dataflow.base.tracebacks import hide_engine, is_cancellation
 from dataflow.base.wording import conceal, short_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
 
 __all__ = [
     "Failure",
@@ -22,6 +24,7 @@ __all__ = [
     "line_of_error",
     "takes_failure",
     "text_of_error",
+    "traceback_of",
 ]
 
 _CODE: Final = re.compile(r"[A-Z]{2}\d{4}(?= )")
@@ -63,8 +66,31 @@ def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Fail
     """Return the record of an exception that the node at the path raised; hides the engine's frames in it."""
     hide_engine(error)
     message = text_of_error(error)
-    text = _safe_text(lambda: "".join(traceback_module.format_exception(error)))
+    text = _safe_text(lambda: traceback_of(error, error.__traceback__))
     return Failure(node, path, attempt, conceal(type(error).__name__), message, text)
+
+
+def traceback_of(error: BaseException, trace: TracebackType | None) -> str:
+    """Return what Python prints for an exception, with secrets masked.
+
+    The text of each exception is masked before those of a group are indented: a secret of several lines would
+    not be found between the margins.
+    """
+    whole = traceback_module.TracebackException(type(error), error, trace, compact=True)
+    left, seen = [whole], {id(whole)}
+    while left:
+        one = left.pop()
+        one.format_exception_only = partial(_concealed, one.format_exception_only)  # type: ignore[method-assign, assignment]
+        linked = [
+            part for part in (one.__cause__, one.__context__, *(one.exceptions or ())) if part is not None
+        ]
+        left += [part for part in linked if id(part) not in seen]
+        seen.update(map(id, linked))
+    return conceal("".join(whole.format()))
+
+
+def _concealed(write: Callable[..., Iterable[str]], **options: Any) -> list[str]:
+    return [conceal("".join(write(**options)))]
 
 
 def text_of_error(error: BaseException) -> str:

@@ -7,6 +7,7 @@ import traceback
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from dataflow.base.failure import traceback_of
 from dataflow.base.wording import conceal, has_secrets, noticing_secrets, short_repr
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ class SecretFilter(logging.Filter):
         message = _message_of(record)
         if (clean := conceal(message)) != message:
             record.msg, record.args = clean, None
-        if record.exc_info and record.exc_info[0] is not None:
-            text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
-            if (clean := conceal(text)) != text:
-                record.exc_info, record.exc_text = None, clean
+        if record.exc_info and record.exc_info[1] is not None:
+            text = "".join(traceback.format_exception(*record.exc_info))
+            if (clean := traceback_of(*record.exc_info[1:])) != text:
+                record.exc_info, record.exc_text = None, clean.rstrip("\n")
         for name in ("exc_text", "stack_info"):
             if text := getattr(record, name):
                 setattr(record, name, conceal(text))

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote, urlencode
 
 import typer
 
+from dataflow.base.failure import traceback_of
 from dataflow.base.logs import mask_handlers
 from dataflow.cli.output import ExitCode, Interrupted, Refused, problems_in
 from dataflow.diagnostics.commands import (
@@ -212,8 +213,7 @@ def refusing(target: str) -> Iterator[None]:
     except (KeyboardInterrupt, Interrupted):
         raise
     except BaseException as error:  # user code may raise any class
-        trace = "".join(traceback.format_exception(error))
-        raise Refused(problems_of(target, error), trace=trace) from error
+        raise Refused(problems_of(target, error), trace=traceback_of(error, error.__traceback__)) from error
 
 
 def target_kept(target: str) -> str:

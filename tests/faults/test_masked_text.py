@@ -159,6 +159,32 @@ async def test_whatever_a_run_writes_is_masked(subtests: pytest.Subtests) -> Non
                 assert "[secret:" in text
 
 
+LINES: Final = "-----BEGIN K-----\nMIIabc123XYZqq\nQWErty987uiopp\n-----END K-----\n"
+
+
+async def fail_in_group(how: str) -> int:
+    error = ValueError(LINES if how == "text" else "x")
+    if how == "note":
+        error.add_note(LINES)
+    if how == "cause":
+        error.__cause__ = LookupError(LINES)
+    raise ExceptionGroup("outer", [ExceptionGroup("inner", [error]), ExceptionGroup(LINES, [OSError()])])
+
+
+def test_a_secret_of_several_lines_is_masked_in_groups_of_exceptions(written: io.StringIO) -> None:
+    Secret("TOKEN", LINES).reveal()
+    for how in ("text", "note", "cause"):
+        with Flow("f") as flow:
+            flow.output("o", flow.add(fail_in_group, how=how).out)
+        with pytest.raises(RunFailed) as failed:
+            flow.run_sync()
+        logging.getLogger("somebody").error("x", exc_info=failed.value.__cause__)
+        for text in (failed.value.failures[0].traceback, written.getvalue()):
+            assert text.count("inner") >= 1
+            assert f"{MARK}]" in text
+            assert not [line for line in LINES.split() if line in text and line not in ("K-----", "-----END")]
+
+
 WEAK: Final = {
     "": "DF1003", "tok": "DF1004", "password": "DF1084", "Administrator": "DF1084", "12345678": "DF1084",
     "2026-11-30": "DF1084", "127.0.0.1:80": "DF1084", "*" * 40: "DF1084", sys.prefix: "DF1084",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
 import typer
 
+from dataflow.base.failure import traceback_of
 from dataflow.base.wording import visible
 from dataflow.cli.output import Refused, problems_in, result_stream, tell, write
 from dataflow.cli.targets import make_importable, refusing
@@ -126,4 +126,5 @@ def _trace_of(pack: InstalledPack) -> str:
     error = None if pack.fault is None else pack.fault.error
     if error is None:
         return ""
-    return "".join(traceback.format_exception(error.__cause__ or error)).rstrip()
+    shown = error.__cause__ or error
+    return traceback_of(shown, shown.__traceback__).rstrip()
