@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from dataflow.base.backend import threadsafe_callback
+from dataflow.base.failure import text_of_error, traceback_of
 from dataflow.base.wording import visible
-from dataflow.cli.output import ExitCode, Refused, is_terminal, tell, write
+from dataflow.cli.output import ExitCode, Interrupted, Refused, is_terminal, tell, write
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.words import ForeignProgress, foreign_progress
 from dataflow.core.events import EventKind
@@ -66,15 +67,19 @@ class Session:
         with self._interrupts.held(), refusing_runs():
             try:
                 return anyio.run(partial(self._execute, name, plan, executing, read_past))
-            except (KeyboardInterrupt, SystemExit) as error:  # raised by a node: signals are held
+            except (Exception, Interrupted):
+                raise
+            except BaseException as error:  # noqa: BLE001 - raised by a node: signals are held
                 return self._ended_by_node(error)
 
     def _ended_by_node(self, error: BaseException) -> int:
         from dataflow.cli.report import write_refusal  # loaded on first use
 
-        problem = PROCESS_ENDED(call=f"{type(error).__name__}({error})")
+        problem = PROCESS_ENDED(call=f"{type(error).__name__}({text_of_error(error)})")
         if self._options.as_json:
             write_refusal(self._out, [problem], type(error).__name__)
+        if self._options.tracebacks:
+            tell(visible(traceback_of(error, error.__traceback__).rstrip()))
         tell(f"failed: {problem}")
         return ExitCode.FAILED
 

@@ -204,8 +204,8 @@ PROCESS_ENDED: Final = Kind(
     "DF1427",
     "a node tried to end the process: {call}",
     meaning=(
-        "A node called `sys.exit` or raised KeyboardInterrupt. A node must not end the process "
-        "that executes it."
+        "A node called `sys.exit`, raised KeyboardInterrupt, or another error that is not an Exception. "
+        "A node must not end the process that executes it."
     ),
     example="async def stop(): sys.exit(1)",
     cure="Raise an exception, or cancel the run.",

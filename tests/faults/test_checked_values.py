@@ -87,7 +87,8 @@ async def as_piece(x: int) -> int:
 
 
 def test_a_coroutine_is_refused_wherever_a_node_returns_one() -> None:
-    for function in (as_value, in_pair, in_keys, whole_pair, as_item, as_piece, threaded(read)):
+    returning: Any = (as_value, in_pair, in_keys, whole_pair, as_item, as_piece, threaded(read))
+    for function in returning:
         with Flow("f") as flow:
             flow.output("o", flow.add(function, x=1).out)
         for kept in (True, False):
@@ -102,7 +103,7 @@ def test_a_coroutine_is_refused_wherever_a_node_returns_one() -> None:
 
 
 def test_a_coroutine_is_refused_wherever_a_flow_is_given_one() -> None:
-    made = number(1)
+    made: Any = number(1)
     flow = Flow("f")
     flow.output("straight", made)
     flow.add(as_value, x=made)
@@ -397,12 +398,13 @@ async def outer(config: Outer) -> int:
 
 
 def test_a_default_of_the_wrong_type_within_a_config_is_refused() -> None:
-    for given, problems in (
+    cases: list[tuple[Any, list[str]]] = [
         ({"nested": {"limit": 1}}, []),
         ({"nested": {}}, ["DF0415 outer.config.nested.limit"]),
         ({"slots": [{"names": ["a"]}]}, []),
         ({"slots": [{}]}, ["DF0415 outer.config.slots.0.names.0"]),
-    ):
+    ]
+    for given, problems in cases:
         flow = Flow("f")
         flow.output("o", flow.add(outer, given).out)
         assert codes(flow.check()) == problems

@@ -7,10 +7,12 @@ import io
 import json
 import logging
 import re
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -183,6 +185,36 @@ def test_a_secret_of_several_lines_is_masked_in_groups_of_exceptions(written: io
             assert text.count("inner") >= 1
             assert f"{MARK}]" in text
             assert not [line for line in LINES.split() if line in text and line not in ("K-----", "-----END")]
+
+
+UNCAUGHT: Final = f"""
+import logging, threading, warnings
+from dataflow import Flow, Secret
+
+class Stop(BaseException):
+    pass
+
+async def tell(how: str) -> str:
+    value = Secret("TOKEN", {VALUE!r}).reveal()
+    warnings.warn("warned " + value)
+    logging.error("logged %s", value)  # with no handler, which it adds
+    thread = threading.Thread(target=lambda: int(value))
+    thread.start()
+    thread.join()
+    raise Stop(value)
+
+with Flow("f") as flow:
+    flow.output("o", flow.add(tell, how="").out)
+"""
+
+
+def test_the_command_line_masks_what_python_writes_to_standard_error(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text(UNCAUGHT)
+    command = [sys.executable, "-m", "dataflow", "run", "f.py", "--no-store", "--traceback"]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert (done.returncode, "tok-9f" in done.stdout + done.stderr) == (1, False)
+    for text in (f"warned {MARK}]", f"logged {MARK}]", f"base 10: '{MARK}", f"Stop: {MARK}]", "DF1427"):
+        assert text in done.stderr
 
 
 WEAK: Final = {
