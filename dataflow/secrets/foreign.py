@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from contextlib import suppress
-from itertools import islice
-from types import FunctionType, NoneType
+from dataclasses import fields, is_dataclass
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["is_secret", "make_known"]
 
 #: Frequent types without secrets in them.
-_WITHOUT: Final = (str, int, float, bool, NoneType, FunctionType)
-#: The maximum number of parts of a value that are searched for secrets.
-MOST_PARTS: Final = 10_000
+_WITHOUT: Final = frozenset({str, bytes, int, float, bool, NoneType})
 
 _NOT_OF_NAMES: Final = re.compile(r"[^\w.-]", re.ASCII)
 
@@ -36,24 +35,46 @@ def is_secret(kind: type) -> bool:
 def make_known(values: Iterable[tuple[str, Any]]) -> None:
     """Make the secrets in named values known, so that they are masked wherever they leave, under these names.
 
-    Models, lists, tuples and dicts are searched.
+    Models, dataclasses, named tuples and collections are searched to the end; other objects are not read.
     """
-    todo = list(values)
+    todo, seen = list(values), set[int]()
     for name, value in todo:  # grows while it is walked
-        parts: Iterable[tuple[str, Any]]
-        if type(value) in _WITHOUT:
+        if id(value) in seen:
             continue
-        if isinstance(value, BaseModel):
-            parts = vars(value).items()
-        elif isinstance(value, dict):
-            parts = ((str(key), part) for key, part in value.items())
-        elif isinstance(value, list | tuple):
-            parts = ((name, part) for part in value)
-        else:
-            if is_secret(type(value)):
-                _know(name, value.get_secret_value())
-            continue
-        todo += islice(parts, max(MOST_PARTS - len(todo), 0))
+        seen.add(id(value))
+        parts = _parts(name, value)
+        if parts is not None:
+            todo += parts
+        elif is_secret(type(value)):
+            _know(name, value.get_secret_value())
+
+
+def _parts(name: str, value: Any) -> Iterable[tuple[str, Any]] | None:
+    """List what a value consists of, with names: of an item that of the collection; None for others."""
+    match value:  # the most frequent first
+        case str() | bytes() | int() | float() | None:
+            return ()
+        case tuple() if hasattr(value, "_fields"):
+            return zip(value._fields, value, strict=False)
+        case list() | tuple() | set() | frozenset() | deque():
+            return () if _are_without(value) else [(name, part) for part in value]
+        case dict() | MappingProxyType():
+            keys = () if _are_without(value) else [(name, key) for key in value]
+            return [*keys, *((str(key), part) for key, part in value.items())]
+        case BaseModel():
+            others = (getattr(value, one, None) for one in ("__pydantic_extra__", "__pydantic_private__"))
+            return [*vars(value).items(), *(pair for one in others if one for pair in one.items())]
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return [(one.name, getattr(value, one.name, None)) for one in fields(value)]
+        case _:
+            return None
+
+
+def _are_without(items: Iterable[object]) -> bool:
+    try:
+        return _WITHOUT.issuperset(map(type, items))
+    except TypeError:  # a class that has no hash
+        return False
 
 
 def _know(name: str, value: object) -> None:

@@ -7,6 +7,7 @@ import ipaddress
 import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,6 +52,15 @@ class Login(BaseModel):
 class Both(NamedTuple):
     login: Login
     text: str
+
+
+@dataclass
+class Card:
+    pin: SecretStr
+
+
+class Paying(Config):
+    cards: list[Card]
 
 
 class Signing(Config):
@@ -153,6 +163,32 @@ async def test_secrets_of_pydantic_are_masked_wherever_they_leave(subtests: pyte
     assert json_value({"a": SecretStr("of-an-input")}) == {"a": "**********"}
     assert digest(SecretStr("ab")) == digest(SecretStr("ab")) != digest(SecretStr("ac"))
     assert b"ab" not in digest(SecretStr("ab"))  # a short value would be readable
+
+
+async def test_secrets_are_found_in_all_that_a_value_consists_of(subtests: pytest.Subtests) -> None:
+    value = "held-inside-7"
+    card, login = Card(SecretStr(value)), Login(user="u", password=SecretStr(value))
+
+    async def fails(given: Any, config: Paying | None = None) -> str:
+        raise ValueError(value)
+
+    held: list[Any] = [
+        [*range(10_001), login], card, {card.pin}, {card.pin: 1}, {"a": deque([(card,)])}, [[login]] * 2,
+        Both(login, ""),
+    ]  # fmt: skip
+    for constants, inputs in [
+        *[({"given": one}, {}) for one in held],
+        *[({}, {"given": one}) for one in held],
+        ({"given": 1, "config": Paying(cards=[card])}, {}),
+    ]:
+        with subtests.test(f"{constants} {inputs}"[-90:]), forgetting():
+            with Flow("held") as flow:
+                arguments: Any = constants or {"given": flow.input("given", Any)}
+                flow.output("out", flow.add(fails, **arguments).out)
+            with pytest.raises(RunFailed) as failed:
+                await flow.run(**inputs)
+            assert failed.value.failures[0].message.startswith("[secret:")
+            assert value not in failed.value.failures[0].traceback + str(failed.value)
 
 
 async def test_secrets_of_pydantic_that_nodes_give_are_masked_from_then_on(subtests: pytest.Subtests) -> None:
