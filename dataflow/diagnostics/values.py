@@ -136,10 +136,25 @@ CODEC_INVALID: Final = Kind(
 CODEC_TWICE: Final = Kind(
     "DF0677",
     "values are stored in another way as {found} already",
-    hint="give the codec another name",
-    meaning="Stored values are recognised by the name of their codec, which another class has.",
+    hint="{advice}",
+    meaning="A class is built in or has fields, or another class has the name of the codec.",
     example='register_codec(Point, astuple, make, name="tuple")',
-    cure="Pass another `name`; the values of built-in types cannot be stored in another way.",
+    cure="Pass another `name`; built-in types and classes with fields cannot be stored in another way.",
+)
+CODEC_NOT_SIMPLER: Final = Kind(
+    "DF0679",
+    "the codec of {found} returns {found} again",
+    hint="return what it is made of",
+    meaning="The function that writes a value does not return a simpler one, so there is nothing to store.",
+    example="register_codec(Point, lambda point: point, lambda point: point)",
+    cure="Return something else that has everything that matters, such as a list of the fields.",
+)
+CODEC_READS_OTHER: Final = Kind(
+    "DF0680",
+    "its codec does not read what it has written",
+    meaning="The function that reads a stored value returns something that is not an instance of the class.",
+    example="register_codec(Point, astuple, lambda stored: stored)",
+    cure="Return an instance: `lambda stored: Point(*stored)`. The stored value is kept and can be read then.",
 )
 SECRET_NOT_STORED: Final = Kind(
     "DF0678",

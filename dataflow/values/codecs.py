@@ -11,14 +11,17 @@ import inspect
 import threading
 from functools import lru_cache, partial
 from importlib.metadata import EntryPoint
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dataflow.base.failure import line_of_error
+from dataflow.base.history import History
 from dataflow.base.logs import masked_logger
 from dataflow.core.discovery import offers
 from dataflow.core.functions import module_name
 from dataflow.diagnostics.values import CODEC_INVALID, CODEC_TWICE
 from dataflow.errors import ArgumentInvalid
+from dataflow.types.shapes import type_name
 from dataflow.types.validation import described
 from dataflow.values.forms import has_fields
 from dataflow.values.kinds import BY_NAME, BY_TYPE, Kind
@@ -33,6 +36,9 @@ __all__ = ["GROUP", "kind_named", "kind_of", "register_codec"]
 T = TypeVar("T")
 LOG: Final = masked_logger("dataflow.codecs")
 GROUP: Final = "dataflow.codecs"
+
+#: Types that are stored as JSON, or in a form of their own, so that no codec would be called.
+_BUILT_IN: Final = frozenset({bool, NoneType, list, object, History})
 
 _by_type: Final[dict[type, Kind]] = {}
 _by_name: Final[dict[str, Kind]] = {}
@@ -61,8 +67,10 @@ def register_codec(
     name = name or f"{module_name(type.__module__)}:{type.__qualname__}"
     with _changing:
         other = _by_name.get(name, BY_NAME.get(name))
-        if type in BY_TYPE or has_fields(type) or (other is not None and other.of is not type):
-            raise ArgumentInvalid(CODEC_TWICE(found=name))
+        if type in BY_TYPE or type in _BUILT_IN or has_fields(type):
+            raise ArgumentInvalid(CODEC_TWICE(found=type_name(type), advice="it needs no codec"))
+        if other is not None and other.of is not type:
+            raise ArgumentInvalid(CODEC_TWICE(found=name, advice="give the codec another name"))
         _add(Kind(name, type, object, write, read, None, shown))
 
 

@@ -41,7 +41,7 @@ from dataflow.base.failure import line_of_error
 from dataflow.base.history import History, Part
 from dataflow.core.context import ExecutionContext
 from dataflow.core.signature import qualified_id
-from dataflow.diagnostics.values import DIGESTER_FAILED, NO_CONTENT_HASH
+from dataflow.diagnostics.values import CODEC_NOT_SIMPLER, DIGESTER_FAILED, NO_CONTENT_HASH
 from dataflow.secrets.foreign import is_secret
 from dataflow.types.shapes import ALIASES, type_name
 from dataflow.values.classes import class_name
@@ -315,6 +315,8 @@ def _stored(head: bytes, value: Any) -> Apart:
         content = (kind.content or kind.apart)(value)
     except Refused as refused:
         raise NotDigestible(refused.problem) from refused
+    if content is value:
+        raise NotDigestible(CODEC_NOT_SIMPLER(found=type_of(value)))
     return Apart([content], partial(listed, head), lambda _: "")
 
 

@@ -9,10 +9,17 @@ from dataflow.base.failure import line_of_error
 from dataflow.base.history import History, Part
 from dataflow.base.wording import shortened
 from dataflow.core.former_names import current_name
-from dataflow.diagnostics.values import CLASS_NOT_NAMED, DATA_MALFORMED, NESTED_TOO_DEEPLY, VALUE_NOT_MADE
+from dataflow.diagnostics.values import (
+    CLASS_NOT_NAMED,
+    CODEC_READS_OTHER,
+    DATA_MALFORMED,
+    NESTED_TOO_DEEPLY,
+    VALUE_NOT_MADE,
+)
 from dataflow.errors import SecretMissing, StoreError
 from dataflow.secrets.known import filled, filled_bytes
 from dataflow.secrets.secret import look_up
+from dataflow.types.shapes import type_name
 from dataflow.values.codecs import kind_named
 from dataflow.values.refusals import LEVELS, UnknownClass, Unreadable, malformed
 
@@ -112,9 +119,15 @@ class Reader:
             expected = " or ".join(one.__name__ for one in allowed)
             raise malformed(expected, simpler, f"a stored {kind.name}")
         try:
-            return kind.together(simpler)
+            made = kind.together(simpler)
         except Unreadable as error:
             raise error.within(f"a stored {kind.name}") from error
+        if not isinstance(made, kind.of):
+            problem = CODEC_READS_OTHER(
+                f"a stored {kind.name}", expected=kind.name, found=type_name(type(made))
+            )
+            raise Unreadable(problem)
+        return made
 
     def _instance(self, name: str, data: dict[str, Json]) -> object:
         form = self._form(name)

@@ -10,8 +10,9 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from pathlib import PurePath
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -52,6 +53,7 @@ MOST_OF_KEY: Final = 60
 MOST_STEPS: Final = 20
 _SHOWN: Final = (int, float, bool, bytes, type(None))
 _CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
+_FUNCTIONS: Final = (FunctionType, BuiltinFunctionType, MethodType, partial)
 _PLAIN: Final = (str, int, float, list, dict, tuple, set, frozenset, bytes, bytearray)
 _STANDARD: Final = (datetime, date, time, timedelta, Decimal, PurePath, UUID)
 
@@ -118,7 +120,7 @@ def reason_against(kind: type) -> tuple[str, str]:
             return f"its class is derived from {base.__name__}", f"make a {base.__name__} of it"
     if issubclass(kind, AbstractContextManager | AbstractAsyncContextManager):
         return "it is something to be entered and left", "open it inside the node that needs it"
-    if issubclass(kind, _CALLABLE):
+    if kind is _CALLABLE or issubclass(kind, _FUNCTIONS):
         return "it is a function", "make it inside the node that needs it, or pass what it would return"
     return NO_FIELDS
 

@@ -13,7 +13,14 @@ from weakref import WeakKeyDictionary
 from dataflow.base.copies import own_copy
 from dataflow.base.failure import line_of_error
 from dataflow.base.history import History, Part
-from dataflow.diagnostics.values import CLASS_NOT_NAMED, NOT_TAKEN_APART, SECRET_NOT_STORED, VALUE_NOT_MADE
+from dataflow.diagnostics.values import (
+    CLASS_NOT_NAMED,
+    CODEC_NOT_SIMPLER,
+    CODEC_READS_OTHER,
+    NOT_TAKEN_APART,
+    SECRET_NOT_STORED,
+    VALUE_NOT_MADE,
+)
 from dataflow.errors import ValueRefused
 from dataflow.secrets.foreign import is_secret, make_known
 from dataflow.secrets.known import known
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
 
     from dataflow.secrets.known import Secrets
     from dataflow.values.classes import Classes
+    from dataflow.values.kinds import Kind
 
 __all__ = ["MOST_BYTES", "MOST_TEXT", "Json", "Writer"]
 
@@ -176,10 +184,19 @@ class Writer:
             if name is not None:
                 return self._instance(value, name, levels)
             _refuse(value, kind)
-        simpler = _taken_apart(known_kind.apart, value)
-        written = {"$": known_kind.name, "v": self._value(simpler, levels - 1)}
-        if known_kind.simpler is object:  # of a codec that a user registered, and may be wrong
-            _make_again(known_kind.together, simpler, value)
+        return {"$": known_kind.name, "v": self._simpler(known_kind, value, levels)}
+
+    def _simpler(self, kind: Kind, value: object, levels: int) -> Json:
+        simpler = _taken_apart(kind.apart, value)
+        if simpler is value or (levels == 1 and type(simpler) is type(value)):  # it would never end
+            raise Refused(CODEC_NOT_SIMPLER(found=type_name(type(value))), value)
+        try:
+            written = self._value(simpler, levels - 1)
+        except Refused as refused:
+            refused.path.append((value, ""))
+            raise
+        if kind.simpler is object:  # of a codec that a user registered, and may be wrong
+            _make_again(kind, simpler, value)
         return written
 
     def _instance(self, value: object, name: str, levels: int) -> Json:
@@ -241,12 +258,14 @@ def _taken_apart(apart: Callable[[Any], Any], value: object) -> Any:
         raise Refused(problem, value) from error
 
 
-def _make_again(together: Callable[[Any], Any], simpler: object, value: object) -> None:
+def _make_again(kind: Kind, simpler: object, value: object) -> None:
     """Raise Refused if a resumed run could not read what is written."""
     try:
-        together(own_copy(simpler))
+        made = kind.together(own_copy(simpler))
     except Exception as error:
         raise Refused(VALUE_NOT_MADE(error=line_of_error(error)), value) from error
+    if not isinstance(made, kind.of):
+        raise Refused(CODEC_READS_OTHER(expected=kind.name, found=type_name(type(made))), value)
 
 
 def _are_plain(items: list[Any], has_secrets: bool) -> bool:

@@ -17,7 +17,7 @@ from pydantic import AnyUrl, BaseModel, ByteSize, HttpUrl, NameEmail, PostgresDs
 
 from dataflow import Config, Flow, NodeOutput, Ports, RunFailed, Store, node, register_codec, this_firing
 from dataflow.authoring import redacted
-from dataflow.errors import ArgumentInvalid, ValueMismatch, ValueRefused
+from dataflow.errors import ArgumentInvalid, StoreError, ValueMismatch, ValueRefused
 from dataflow.inspection.json_values import json_value
 from dataflow.types.validation import check_value
 from dataflow.values import codecs
@@ -291,12 +291,37 @@ def test_what_is_no_codec_is_refused() -> None:
         ((Mark, 3, Mark), "DF0676"),
         ((Mark, giving_async, Mark), "DF0676"),
         ((dict, list, dict), "DF0677"),
+        ((list, tuple, list), "DF0677"),
+        ((bool, int, bool), "DF0677"),
     ]:
         with pytest.raises(ArgumentInvalid) as refused:
             register_codec(*given)
         assert refused.value.problem.code == code
     with pytest.raises(ArgumentInvalid):
         register_codec(Mark, int, Mark, name="tuple")
+
+
+@pytest.mark.parametrize(
+    ("write", "read", "code"),
+    [
+        (lambda mark: mark, lambda stored: stored, "DF0679"),
+        (lambda mark: Loose(mark.at), Mark, "DF0679"),
+        (lambda mark: [mark], lambda stored: stored[0], "DF0624"),
+        (lambda mark: mark.at, lambda stored: stored, "DF0680"),
+        (lambda mark: mark.at, lambda _: None, "DF0680"),
+    ],
+)
+async def test_a_codec_that_does_not_make_the_value_again_is_refused(
+    write: Any, read: Any, code: str
+) -> None:
+    register_codec(Loose, write, read)
+    with pytest.raises((RunFailed, StoreError)) as refused:
+        await read_back(Loose(1))
+    assert code in str(refused.value)
+
+
+class Loose(Mark):
+    """A class whose codec is faulty."""
 
 
 async def giving_async(value: object) -> object:

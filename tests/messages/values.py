@@ -95,6 +95,20 @@ class Broken:
         return object.__getattribute__(self, name)
 
 
+class Coded:
+    """Has a codec that neither writes nor reads."""
+
+    NAME = f"{HERE}:Coded"
+
+
+register_codec(Coded, lambda coded: coded, lambda stored: stored)
+
+
+class Called:
+    def __call__(self) -> int:
+        return 1
+
+
 #: Another class of the name of Data.
 TWIN: Final = make_dataclass("Data", [("old", int)], namespace={"__module__": HERE})
 
@@ -144,12 +158,15 @@ WRITING: Final = [
     Row("a member without a declaration", written(undeclared(), Color)),
     Row("a named tuple of another length", written(tuple.__new__(Pair, (1,)), Pair)),
     Row("two classes of a name", written(Data(1, 2), Data, TWIN)),
+    Row("a codec that gives the same", written(Coded())),
+    Row("an object that can be called", written(Called())),
 ]
 READING: Final = [
     Row("no JSON", read({1, 2})),
     Row("a key with a dollar", read({"$a": 1})),
     Row("something besides the value", read({"$": "tuple", "v": [], "w": 1})),
     Row("another simpler value", read({"$": "tuple", "v": "ab"})),
+    Row("a codec that makes something else", read({"$": Coded.NAME, "v": [1]})),
     Row("no value of its kind", read({"$": "Decimal", "v": "one"})),
     Row("a backslash", read({"$": "str", "v": "a\\b"})),
     Row("a float", read({"$": "float", "v": "1"})),
@@ -220,6 +237,7 @@ DIGESTS: Final = [
     Row("a digester of no class", lambda: digester("numpy.ndarray", repr)),
     Row("a codec of no class", lambda: register_codec("numpy.ndarray", str, int)),
     Row("a codec of what is stored in another way", lambda: register_codec(dict, list, dict)),
+    Row("a codec with the name of another", lambda: register_codec(Exception, str, Exception, name="dict")),
     Row("a digester of what has one", lambda: digester(dict, repr)),
     Row("a digester that is no function", lambda: digester(Same, 5)),
 ]
