@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from inspect import iscoroutine
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
 from dataflow.base.logs import masked_logger
+from dataflow.diagnostics.runs import OPENER_INVALID
+from dataflow.errors import ArgumentInvalid
+from dataflow.types.shapes import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
-    from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
 __all__ = [
     "CURRENT",
@@ -20,6 +23,7 @@ __all__ = [
     "FiringSource",
     "Span",
     "ThreadSource",
+    "manager_of",
     "no_span",
     "this_firing",
 ]
@@ -163,16 +167,61 @@ class Firing:
         """
         return self._flow_span()
 
+    @overload
     def opened(
         self, key: Hashable, open_it: Callable[[], AbstractAsyncContextManager[T]]
-    ) -> AbstractAsyncContextManager[T]:
+    ) -> AbstractAsyncContextManager[T]: ...
+    @overload
+    def opened(
+        self, key: Hashable, open_it: Callable[[], AbstractContextManager[T]]
+    ) -> AbstractContextManager[T]: ...
+    def opened(self, key: Hashable, open_it: Callable[[], Any]) -> Any:
         """Open a resource, such as a connection, that all firings of the execution session share by its key.
 
         It remains open, also when a firing is cancelled, until the run ends or pauses, or the live session
         ends; one task of the run opens and closes it. Outside a run it is closed with the block. Raises what
         opening it raises, and DataflowError after the session has ended. Threads share nothing.
+
+        Raises ArgumentInvalid if `open_it` does not return a context manager that the block can enter: an
+        async one for `async with`. A thread may use `with` and a sync one.
         """
-        return open_it() if self._shared is None else self._shared.opened(key, open_it)
+        return _Unshared(open_it) if self._shared is None else self._shared.opened(key, open_it)
+
+
+class _Unshared:
+    """Opens a resource for one block, outside a run and in threads."""
+
+    def __init__(self, open_it: Callable[[], Any]) -> None:
+        self._open_it = open_it
+        self._made: Any = None
+
+    async def __aenter__(self) -> Any:
+        self._made = manager_of(self._open_it)
+        return await self._made.__aenter__()
+
+    async def __aexit__(self, *error: object) -> Any:
+        return await self._made.__aexit__(*error)
+
+    def __enter__(self) -> Any:
+        self._made = manager_of(self._open_it, is_async=False)
+        return self._made.__enter__()
+
+    def __exit__(self, *error: object) -> Any:
+        return self._made.__exit__(*error)
+
+
+def manager_of(open_it: Any, *, is_async: bool = True) -> Any:
+    """Call a function that returns a context manager; raises ArgumentInvalid if it does not."""
+    entering, which = ("__aenter__", "an async") if is_async else ("__enter__", "a sync")
+    is_function = callable(open_it) and (isinstance(open_it, type) or not hasattr(open_it, entering))
+    made = open_it() if is_function else open_it
+    if is_function and hasattr(type(made), entering):
+        return made
+    if iscoroutine(made):
+        made.close()  # else it would be reported as never awaited
+    found = f"{'one that returns ' if is_function else ''}{type_name(type(made))}"
+    expected = f"a function that returns {which} context manager"
+    raise ArgumentInvalid(OPENER_INVALID(expected=expected, found=found))
 
 
 class FiringSource(Protocol):

@@ -383,6 +383,13 @@ PORTS_DIFFERENT: Final = Kind(
     example="async def better(text: str, more: int = 1) -> str: ...   # in place of load(text: str)",
     cure="Give the function the same parameters and results, or make another flow.",
 )
+OPENER_INVALID: Final = Kind(
+    "DF0852",
+    "what `opened` is given cannot be opened",
+    meaning="`opened` takes a function that returns a context manager: async, or sync in a thread.",
+    example='async with this_firing().opened("shop", connect()) as shop: ...   # instead of `connect`',
+    cure="Pass the function itself; make an async context manager for `async with`, a sync one for `with`.",
+)
 KEYS_CHANGED: Final = Kind(
     "DF0868",
     "the key of the map gives other names for its items than when the map was opened",

@@ -154,7 +154,7 @@ CODEC_READS_OTHER: Final = Kind(
     "its codec does not read what it has written",
     meaning="The function that reads a stored value returns something that is not an instance of the class.",
     example="register_codec(Point, astuple, lambda stored: stored)",
-    cure="Return an instance: `lambda stored: Point(*stored)`. The stored value is kept and can be read then.",
+    cure="Return an instance: `lambda stored: Point(*stored)`. The stored value is kept until then.",
 )
 SECRET_NOT_STORED: Final = Kind(
     "DF0678",

@@ -13,6 +13,7 @@ from dataflow.base.backend import Nursery, cancellation_types, current_task, cut
 from dataflow.base.failure import line_of_error
 from dataflow.base.logs import masked_logger
 from dataflow.base.wording import short_repr
+from dataflow.core.firing import manager_of
 from dataflow.core.policy import CLEANUP
 from dataflow.diagnostics.runs import RESOURCE_FAILED, RESOURCES_CLOSED
 from dataflow.errors import DataflowError
@@ -63,8 +64,8 @@ class Shared:
     ) -> AsyncIterator[T]:
         """Yield the resource of a key, opening it if necessary; the end of the block does not close it.
 
-        Raises the error of opening it, to all waiters; the next call opens it again. Raises DataflowError
-        once everything is closed.
+        Raises the error of opening it, to all waiters, and ArgumentInvalid if `open_it` does not return an
+        async context manager; the next call opens it again. Raises DataflowError once everything is closed.
         """
         if self._is_over:
             raise _over()
@@ -98,7 +99,7 @@ class Shared:
         owned.error, owned.task = _over(), current_task()  # if opening it is cancelled
         try:
             with owned.scope:
-                async with open_it() as owned.value:
+                async with manager_of(open_it) as owned.value:
                     owned.is_open, owned.error = True, None
                     owned.has_opened.set()
                     await owned.to_close.wait()

@@ -217,6 +217,11 @@ async def closes_badly() -> AsyncIterator[None]:
     raise OSError
 
 
+async def opens_what_is_open() -> None:
+    async with this_firing().opened("key", closes_badly()):
+        return
+
+
 async def opens() -> None:
     async with this_firing().opened("key", closes_badly):
         return
@@ -278,6 +283,7 @@ RUNNING: Final = [
     Row("a provider that is none", lambda: Telemetry(provider="mine")),
     Row("something that is opened when the run is over", lambda: anyio.run(opened_late)),
     Row("something shared that fails when it is closed", warned(lambda f: f.add(opens))),
+    Row("something shared that is no function", lambda: anyio.run(opens_what_is_open)),
     Row("a blocking call that is given up", blocked),
 ]
 # fmt: on

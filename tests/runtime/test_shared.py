@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from typing import Any
 
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import Flow, RunFailed, collect, each, this_firing
+from dataflow import Flow, RunFailed, collect, each, this_firing, threaded
 from dataflow.authoring import sharing
 from dataflow.base.backend import on_asyncio
+from dataflow.errors import ArgumentInvalid
 
 
 class Things:
@@ -204,3 +206,46 @@ async def test_a_block_that_raises_or_is_cancelled_closes_what_it_shares() -> No
             await checkpoint()
     assert scope.cancelled_caught
     assert things.told == ["open a", "close a"] * 2
+
+
+@contextmanager
+def sync() -> Iterator[int]:
+    yield 1
+
+
+@asynccontextmanager
+async def not_sync() -> AsyncIterator[int]:
+    yield 1
+
+
+async def coroutine() -> int:
+    return 1
+
+
+@threaded
+def in_thread(open_it: Any) -> object:
+    with this_firing().opened("a", open_it) as found:
+        return found
+
+
+async def in_run(open_it: Any) -> object:
+    async with this_firing().opened("a", open_it) as found:
+        return found
+
+
+@pytest.mark.parametrize(
+    ("function", "open_it", "code"),
+    [
+        (in_run, not_sync, ""), (in_run, sync, "DF0852"), (in_run, not_sync(), "DF0852"),
+        (in_run, 3, "DF0852"), (in_run, coroutine, "DF0852"), (in_thread, sync, ""),
+        (in_thread, not_sync, "DF0852"), (in_thread, sync(), "DF0852"),
+    ],
+)  # fmt: skip
+async def test_what_is_opened_is_made_by_a_function(function: Any, open_it: Any, code: str) -> None:
+    """A run shares it, and a direct call opens it for the block."""
+    with Flow("opening") as flow:
+        flow.output("found", flow.add(function, open_it=flow.input("open_it", Any)).out)
+    with pytest.raises(RunFailed, match=code) if code else nullcontext():
+        assert (await flow.run(open_it=open_it))["found"] == 1
+    with pytest.raises(ArgumentInvalid, match=code) if code else nullcontext():
+        assert await function(open_it) == 1
