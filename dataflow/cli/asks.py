@@ -83,11 +83,18 @@ def _option_text(schema: Mapping[str, Any]) -> str:
     try:
         if not fields:
             return _plain_text(schema)
-        parts = [f"{name}: {_plain_text(part)}" for name, part in list(fields.items())[:MOST_FIELDS]]
+        shown = list(fields.items())[:MOST_FIELDS]
+        parts = [f"{name}{_optional(schema, name)}: {_plain_text(part)}" for name, part in shown]
     except (TypeError, ValueError):
         return "JSON"
     more = ", ..." if len(fields) > MOST_FIELDS else ""
     return "{" + ", ".join(parts) + more + "}"
+
+
+def _optional(schema: Mapping[str, Any], name: str) -> str:
+    """Return the mark of a field that an answer may leave out."""
+    required = schema.get("required")
+    return "" if isinstance(required, list) and name in required else "?"
 
 
 def _plain_text(schema: Any) -> str:

@@ -51,7 +51,7 @@ __all__ = ["check_json", "check_output", "check_value", "described", "json_schem
 
 MOST_CHARACTERS = 80
 # Error types whose message adds nothing to the name of the type, or mentions pydantic.
-NAMED_BY_TYPE = ("_type", "_parsing", "is_instance_of", "needs_python_object", "literal_error", "enum")
+NAMED_BY_TYPE = ("_type", "_parsing", "is_instance_of", "needs_python_object", "literal_error")
 
 _shortened = MaskedRepr()
 _shortened.maxstring = _shortened.maxother = _shortened.maxlong = MOST_CHARACTERS - 20
@@ -280,8 +280,10 @@ def _refusal(value: object, expected: object, faults: list[ErrorDetails]) -> Val
     if place:
         wanted = text if fault["msg"].startswith(PREFIX) else f"a valid value ({text})"
         return ValueMismatch(described(fault["input"]), wanted, place)
-    plain = len(faults) > 1 or fault["type"].endswith(NAMED_BY_TYPE)
-    return ValueMismatch(described(value), type_name(expected) + ("" if plain else f" ({text})"))
+    if len(faults) > 1 or fault["type"].endswith(NAMED_BY_TYPE):
+        text = next((requirement(one["msg"]) for one in faults if one["type"] == "enum"), "")
+    more = f" ({shortened(text, MOST_CHARACTERS)})" if text else ""
+    return ValueMismatch(described(value), type_name(expected) + more)
 
 
 def _place(value: Any, fault: ErrorDetails) -> str:

@@ -96,8 +96,9 @@ def test_an_exit_without_a_number_is_a_failure(cli: Cli, monkeypatch: pytest.Mon
     assert cli().code == 0
 
 
-def test_a_code_is_explained(cli: Cli) -> None:
-    done = cli("explain", "df1405")
+@pytest.mark.parametrize("code", ["df1405", "1405", " DF1405 "])
+def test_a_code_is_explained(cli: Cli, code: str) -> None:
+    done = cli("explain", code)
     assert done.code == 0
     head, _, meaning, _, example, shown, _, cure = done.out.splitlines()
     assert head.startswith("DF1405: ")
@@ -108,6 +109,10 @@ def test_a_code_is_explained(cli: Cli) -> None:
 
 def test_a_code_is_explained_as_json(cli: Cli) -> None:
     assert cli("explain", "DF1405", "--json").json.keys() == {"code", "text", "meaning", "example", "cure"}
+
+
+def test_zeros_may_be_left_out(cli: Cli) -> None:
+    assert [cli("explain", code).out[:7] for code in ("302", "df302")] == ["DF0302:"] * 2
 
 
 def test_codes_of_packs_are_explained(cli: Cli) -> None:

@@ -174,10 +174,14 @@ def test_an_ask_that_has_expired_says_so_and_takes_no_answer(cli: Cli, folder: P
         ({"$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}]}}, "anyOf": [{"$ref": "#/$defs/A"}]}, "JSON"),
         ({"anyOf": [{"$ref": "#/$defs/A"}, {"enum": ["a"]}], "$defs": 3}, "JSON"),
         (
-            {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
-            "{a: str, b: int}",
+            {
+                "type": "object",
+                "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+                "required": ["a"],
+            },
+            "{a: str, b?: int}",
         ),
-        ({"type": "object", "properties": {"a": True}}, "{a: Any}"),
+        ({"type": "object", "properties": {"a": True}, "required": "a"}, "{a?: Any}"),
         ({"type": "wrong"}, "JSON"),
         ({}, "Any"),
     ],
@@ -218,7 +222,7 @@ def test_an_approval_is_answered_by_its_word_and_by_the_name_of_its_node(cli: Cl
         "  ok: {type: control.approval, values: {value: 7}}\noutputs: {out: ok.approve}\n"
     )
     run = run_of(cli, "release.yaml")
-    words = "approve | reject | bool | {decision: approve | reject, note: str}"
+    words = "approve | reject | bool | {decision: approve | reject, note?: str}"
     assert f"ok/ask  {words}  Approve?" in cli("asks").out
     assert "expected approve or reject, or " in cli("answer", run, "ok=maybe").err
     assert cli("resume", run, "ok=approve").out == "out: 7\n"

@@ -27,6 +27,14 @@ def test_llms_txt_tells_the_pages_of_the_navigation() -> None:
     assert sorted(told_files()) == sorted(files)
 
 
+def test_the_index_lists_all_pages() -> None:
+    """Those of the reference, decisions and formats are listed by an index of theirs."""
+    linked = re.findall(r"\]\(([\w/-]+\.md)", (PAGES_OF_DOCS["index.md"]).read_text(encoding="utf-8"))
+    folders = {page.partition("/")[0] for page in linked if page.endswith(("/index.md", "/README.md"))}
+    unlisted = {page for page in navigation() if page.partition("/")[0] not in folders} - {*linked}
+    assert unlisted == {"index.md"}
+
+
 def pairs_of_lines() -> Iterator[tuple[str, str, str]]:
     """Yield each line outside of blocks with its page and the line before it."""
     for name, path in PAGES_OF_DOCS.items():

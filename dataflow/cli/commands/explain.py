@@ -30,10 +30,11 @@ def explain(
 
     tables = {"the engine": by_code().values(), **installed_diagnostics()}
     found = [(owner, kind) for owner, table in tables.items() for kind in table]
-    meant = {owner: kind for owner, kind in found if kind.code == code.strip().upper()}
+    whole = _whole(code.strip().upper())
+    meant = {owner: kind for owner, kind in found if kind.code == whole}
     kinds = list(meant.values())
     if not kinds:
-        similar = nearest(dict.fromkeys(kind.code for _, kind in found), code.upper())[:MOST_SIMILAR]
+        similar = nearest(dict.fromkeys(kind.code for _, kind in found), whole)[:MOST_SIMILAR]
         raise Refused([CODE_UNKNOWN(found=code, available=similar)], ExitCode.USAGE)
     if len(kinds) > 1:
         tell(f"warning: {CODE_SHARED(kinds[0].code, packs=' and '.join(meant))}")
@@ -44,6 +45,12 @@ def explain(
         write_json(sys.stdout, {**first, "others": others} if others else first)
     else:
         write(sys.stdout, visible("\n\n".join(map(_text_of, kinds))))
+
+
+def _whole(code: str) -> str:
+    """Complete digits to a code of the engine: 302 to DF0302."""
+    digits = code.removeprefix("DF")
+    return f"DF{digits:0>4}" if digits.isdecimal() else code
 
 
 def _as_json(kind: Kind) -> dict[str, str]:
