@@ -393,8 +393,9 @@ FUNCTION_HIDDEN: Final = Kind(
 )
 TYPE_WITHOUT_SCHEMA: Final = Kind(
     "DF0151",
-    "the type {type} has no JSON Schema",
-    meaning="An input of a flow has a type that JSON Schema cannot describe.",
-    example='flow.input("client", Client); flow.to_dict()',
-    cure="Use a JSON type, a dataclass or a pydantic model.",
+    "the type {type} cannot be declared in a document: {why}",
+    hint="declare a JSON type, and make the object in a node",
+    meaning="An input has a type whose objects no JSON Schema makes, such as a model, an enum or a set.",
+    example='flow.input("order", Order); flow.to_dict()   # a pydantic model',
+    cure="Declare the input as `dict[str, Any]` or another JSON type, and add a node that makes the object.",
 )

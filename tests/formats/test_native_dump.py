@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 import yaml
@@ -57,6 +59,7 @@ from dataflow.formats.reader import read
 from dataflow.formats.writer import LONGEST_KEY, WIDTH, write_yaml
 from tests.formats.nesting import nest
 from tests.support.codes import codes
+from tests.types import example_types as ex
 
 HERE: Final = __name__
 
@@ -280,6 +283,19 @@ def test_what_a_document_cannot_have_is_refused_with_its_place() -> None:
         "DF0147 nodes.loop.loop.outputs.o",
         "DF0147 outputs.o",
     ]
+
+
+def test_an_input_is_refused_whose_document_would_not_have_values_of_its_type() -> None:
+    fine = int | None, tuple[int, str], Literal["a"], date, Path, bytes, Iterable[int], dict[str, list[Any]]
+    for kind in fine:
+        assert "x" in dump(Wiring(inputs={"x": FlowInput(kind)}))["inputs"]  # type: ignore[operator]
+    classes = ex.Person, ex.Model, ex.Titled, ex.Point, ex.Color, ex.UserId, Decimal, set[int], dict[int, str]
+    nested = list[Options], dict[str, ex.Color], tuple[int, ex.Point], Options | None, Options | ex.Person
+    for kind in (*classes, *nested, tuple[int, ...]):
+        assert codes(problems(Wiring(inputs={"x": FlowInput(kind)}))) == ["DF0151 inputs.x"], kind
+    with Flow("asking") as flow:
+        flow.ask(ex.UserId, "Who?", name="who")
+    assert codes(problems(flow.wiring)) == ["DF0148 nodes.who.config"]
 
 
 def test_a_flow_that_could_not_be_read_again_is_refused() -> None:

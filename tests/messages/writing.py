@@ -242,6 +242,7 @@ SAVING: Final = [
     Row("half a surrogate pair", dumped(lambda f: f.add(dated, x='\ud800', day=date(2026, 1, 2)))),
     Row("a default without a form", dumped(lambda f: f.input('x', Any, Odd()))),
     Row("a type without a schema", dumped(lambda f: f.input('x', Odd))),
+    Row("a type that its schema does not make", dumped(lambda f: f.input('x', list[Options]))),
     Row("a lambda of a branch", dumped(lambda f: f.when(1, lambda x: x > 0))),
     Row("a function of a module like a pack", dumped(lambda f: f.add(inc, x=each([1], key=of_a_pack())))),
     Row("a config without a form", dumped(lambda f: f.add(configured, Options(made=Odd())))),

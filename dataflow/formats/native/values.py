@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, get_origin
+from typing import TYPE_CHECKING, Any, Final, NewType, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -213,5 +213,5 @@ def _functions_in(value: object, place: str) -> Iterator[tuple[str, Callable[...
         parts = value if isinstance(value, dict) else {}
     for name, part in parts.items():
         yield from _functions_in(part, f"{place}.{name}")
-    if callable(value) and not isinstance(value, type) and get_origin(value) is None:
+    if callable(value) and not isinstance(value, type | NewType) and get_origin(value) is None:
         yield place, value

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from dataflow.core.config import type_of_schema
 from dataflow.core.former_names import listed_ids
 from dataflow.core.functions import is_function_name, is_module, name_of_node
 from dataflow.core.nodetype import NodeType
@@ -18,7 +19,7 @@ from dataflow.core.signature import qualified_id
 from dataflow.core.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference, Rounds
 from dataflow.diagnostics.documents import FUNCTION_UNNAMED, TYPE_WITHOUT_SCHEMA
 from dataflow.diagnostics.graphs import CARRY_WITHOUT_NEXT
-from dataflow.errors import FlowInvalid, PackError, ValueMismatch
+from dataflow.errors import ArgumentInvalid, FlowInvalid, PackError, ValueMismatch
 from dataflow.formats.native.document import FORMAT, FlowDocument
 from dataflow.formats.native.settings import SourceWriter, shares_of, write_policy, write_settings
 from dataflow.formats.native.values import (
@@ -31,6 +32,7 @@ from dataflow.formats.native.values import (
 from dataflow.formats.problems import problems_of, write_path
 from dataflow.formats.writer import write_yaml
 from dataflow.packs.registry import find_type
+from dataflow.types.agreement import agrees
 from dataflow.types.shapes import bare, type_name
 from dataflow.types.validation import json_schema
 
@@ -103,9 +105,7 @@ class _DocumentWriter:
         written: dict[str, object] = {}
         schema = given.schema
         if schema is None and bare(given.type) not in (Any, object):
-            schema = json_schema(given.type)
-            if not schema:
-                self.problems.append(TYPE_WITHOUT_SCHEMA(f"inputs.{name}", type=type_name(given.type)))
+            schema = self._schema(given.type, f"inputs.{name}")
             if set(schema) == {"type"} and isinstance(schema["type"], str):
                 schema = schema["type"]
         if schema is not None:
@@ -116,6 +116,21 @@ class _DocumentWriter:
             except ValueMismatch as mismatch:
                 self.problems.append(unwritable(f"inputs.{name}.default", "the default", mismatch))
         return written
+
+    def _schema(self, kind: object, place: str) -> dict[str, object]:
+        """Return the schema of a type if a document that declares it has values of the type."""
+        schema = json_schema(kind)
+        try:
+            declared = type_of_schema(schema)
+        except ArgumentInvalid as error:
+            self.problems.append(error.problem.within(place))
+            return {}
+        why = "" if agrees(declared, kind) else f"its values would be of the type {type_name(declared)}"
+        if not schema:
+            why = "it has no JSON Schema"
+        if why:
+            self.problems.append(TYPE_WITHOUT_SCHEMA(place, type=type_name(kind), why=why))
+        return schema
 
     def _block(self, block: Block, within: str) -> dict[str, object]:
         """Write a block; `within` is the place of the loop or map whose body it is, with a dot."""
