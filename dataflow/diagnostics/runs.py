@@ -383,6 +383,14 @@ PORTS_DIFFERENT: Final = Kind(
     example="async def better(text: str, more: int = 1) -> str: ...   # in place of load(text: str)",
     cure="Give the function the same parameters and results, or make another flow.",
 )
+ASK_EDITED: Final = Kind(
+    "DF0853",
+    "the flow was edited after this answer was given, and the ask is opened again",
+    hint="answer it again",
+    meaning="An answer was pending when its ask, or what the ask depends on, was edited, so it is dropped.",
+    example='flow.ask(bool, "Really send it?", name="ok")   # "Send it?" when it was answered',
+    cure="Answer the ask as it is now: `result.asks` and `dataflow asks` list it.",
+)
 OPENER_INVALID: Final = Kind(
     "DF0852",
     "what `opened` is given cannot be opened",

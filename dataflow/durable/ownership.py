@@ -17,6 +17,7 @@ from dataflow.core.events import EventKind
 from dataflow.core.inputs import read_inputs
 from dataflow.core.states import ENDED, NodeState, RunStatus
 from dataflow.core.threads import call_in_thread
+from dataflow.diagnostics.runs import ASK_EDITED
 from dataflow.diagnostics.stores import ANSWER_PENDING, RECORD_CUT, RUN_ENDED, RUN_SUPERSEDED, STORE_FAILED
 from dataflow.durable.edits import invalidated_by
 from dataflow.durable.journal import Journal, JournalWriter, first_batch
@@ -255,7 +256,9 @@ async def _restore(
         try:
             read[answer.ask] = scheduler.asking.read_json(answer.ask, answer.value, answer.by)
         except AnswerRefused as error:
-            warnings.append(ResumeWarning("answer_refused", str(error), [answer.ask]))
+            is_edited = answer.ask in asked_again and answer.ask not in scheduler.asking.open
+            refused = AnswerRefused(answer.ask, ASK_EDITED()) if is_edited else error
+            warnings.append(ResumeWarning("answer_refused", str(refused), [answer.ask]))
     for id, value in answers.items():
         if id in read:
             raise AnswerRefused(id, ANSWER_PENDING())
@@ -265,7 +268,8 @@ async def _restore(
         read[id] = scheduler.asking.read(id, value, "resume")
     if past.is_torn:
         warnings.append(ResumeWarning("torn_record", str(RECORD_CUT())))
-    scheduler.restore_warnings(text for *_, text in past.warnings)
+    kept = (text for _, code, text in past.warnings if code != "answer_refused")
+    scheduler.restore_warnings(kept)
     told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
     if stored != storable.shape:  # the accepted edits are the flow of this run from now on
         told |= _flow_fields(storable)

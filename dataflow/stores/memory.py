@@ -13,6 +13,7 @@ from dataflow.stores.outcomes import MemoUse, OutcomeTable, StoredOutcome, Store
 from dataflow.stores.store import (
     ASK_ENDED,
     ASK_KINDS,
+    ASK_OPENED,
     NOTHING,
     Answer,
     Batch,
@@ -24,6 +25,8 @@ from dataflow.stores.store import (
     checked_blob,
     missing_run,
     refuse_secrets,
+    refuse_unfit,
+    unknown_ask,
 )
 
 if TYPE_CHECKING:
@@ -51,9 +54,15 @@ class _Entry:
     def journal(self) -> list[Record]:
         return sorted(self.records.values(), key=lambda record: record.seq)
 
-    def is_ask_closed(self, ask: str) -> bool:
-        kinds = [record.kind for record in self.journal() if record.path == ask and record.kind in ASK_KINDS]
-        return bool(kinds) and kinds[-1] in ASK_ENDED
+    def check(self, answer: Answer) -> None:
+        """Raise AnswerRefused for an answer that its ask cannot take."""
+        asks = {record.path: record for record in self.journal() if record.kind in ASK_KINDS}
+        last = asks.get(answer.ask)
+        if last is None and self.run.status != "running":
+            raise unknown_ask(answer.ask, [ask for ask, one in asks.items() if one.kind == ASK_OPENED])
+        if last is not None and last.kind in ASK_ENDED:
+            raise already_answered(answer.ask)
+        refuse_unfit(answer, "" if last is None else last.data)
 
 
 class _Held:
@@ -116,7 +125,8 @@ class MemoryStore(Store):
             entry = self._entry(run)
             inbox = dict(entry.inbox)
             for answer in answers:
-                if answer.ask in inbox or entry.is_ask_closed(answer.ask):
+                entry.check(answer)
+                if answer.ask in inbox:
                     raise already_answered(answer.ask)
                 inbox[answer.ask] = answer
             entry.inbox = inbox

@@ -17,6 +17,8 @@ from dataflow.stores.store import (
     StoredRun,
     already_answered,
     missing_run,
+    refuse_unfit,
+    unknown_ask,
 )
 
 if TYPE_CHECKING:
@@ -43,8 +45,9 @@ __all__ = [
 
 _RUN: Final = "SELECT id, flow, target, status, created, updated FROM runs"
 # The condition of the index `asks`, so that the query reads one record.
+_STATUS: Final = "SELECT status FROM runs WHERE id = ?"
 _LAST_OF_ASK: Final = """
-SELECT kind FROM records
+SELECT kind, data FROM records
 WHERE run = ? AND path = ? AND kind IN ('ask_opened', 'ask_answered', 'ask_closed') ORDER BY seq DESC LIMIT 1
 """
 # The same condition for all runs; only the asks of the journals are read.
@@ -168,11 +171,14 @@ def open_asks(connection: sqlite3.Connection) -> list[StoredAsk]:
 
 
 def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None:
-    """Add a pending answer; raises AnswerRefused if its ask has one or is closed (S11.2)."""
+    """Add a pending answer; raises AnswerRefused if its ask has one, is closed or cannot take it (S11.2)."""
     place = (written_text(run), written_text(answer.ask))
     last = connection.execute(_LAST_OF_ASK, place).fetchone()
+    if last is None and connection.execute(_STATUS, place[:1]).fetchone() != ("running",):
+        raise unknown_ask(answer.ask, [ask.id for ask in open_asks(connection) if ask.run == run])
     if last is not None and last[0] in ASK_ENDED:
         raise already_answered(answer.ask)
+    refuse_unfit(answer, "" if last is None else read_text(last[1]))
     values = (*place, written_text(answer.value), written_text(answer.by))
     added = connection.execute(
         "INSERT OR IGNORE INTO inbox (run, ask, value, by) VALUES (?, ?, ?, ?)", values

@@ -11,9 +11,11 @@ import json
 import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
 
+from dataflow.base.scalars import finite_number
 from dataflow.base.wording import conceal, has_secrets
+from dataflow.diagnostics.runs import ANSWER_NOT_JSON, ASK_UNKNOWN
 from dataflow.diagnostics.stores import (
     ANSWER_SECRET,
     ANSWER_TOO_LATE,
@@ -21,7 +23,7 @@ from dataflow.diagnostics.stores import (
     ENTRY_DAMAGED,
     RUN_MISSING,
 )
-from dataflow.errors import AnswerRefused, RunTaken, StoreError
+from dataflow.errors import AnswerRefused, ArgumentInvalid, RunTaken, StoreError, ValueMismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,6 +47,8 @@ __all__ = [
     "checked_blob",
     "missing_run",
     "refuse_secrets",
+    "refuse_unfit",
+    "unknown_ask",
 ]
 
 #: The kinds of records that open an ask, and that close it for answers (S11.2).
@@ -153,7 +157,9 @@ class Store(ABC):
         """Add pending answers, all of them or none.
 
         Raises AnswerRefused if an answer to the same ask is pending, or if the journal has an `ask_answered`
-        or `ask_closed` at its path and no later `ask_opened`; also for a value with a known secret.
+        or `ask_closed` at its path and no later `ask_opened`; also for a value with a known secret, and for
+        one that its ask cannot take: that is not JSON or not in the form of the schema of the ask, or, unless
+        the run is running, that names an ask which was never opened.
         """
 
     @abstractmethod
@@ -257,6 +263,44 @@ def _has_secret(written: str) -> bool:
     except (ValueError, RecursionError):  # is reported when the answer is taken
         value = written
     return redacted(value) is not value or conceal(written) != written
+
+
+def refuse_unfit(answer: Answer, opened: str) -> None:
+    """Raise AnswerRefused for an answer that is not JSON, or not in the form that its ask requires.
+
+    `opened` is the data of its `ask_opened`, "" if there is none yet. The owner checks the type, too.
+    """
+    from dataflow.types.schemas import JsonSchema  # loads a library
+    from dataflow.types.validation import check_value
+
+    try:
+        value = json.loads(answer.value, parse_float=finite_number)
+    except (ValueError, RecursionError) as error:
+        raise AnswerRefused(answer.ask, ANSWER_NOT_JSON(error=error)) from error
+    try:
+        form: Any = Annotated[Any, JsonSchema.of(_decoded(json.loads(opened)["schema"]))]
+    except (LookupError, ValueError, RecursionError, ArgumentInvalid):  # its owner knows more of it
+        return
+    try:
+        check_value(value, form)
+    except ValueMismatch as mismatch:
+        raise AnswerRefused(answer.ask, mismatch.problem) from None
+
+
+def _decoded(schema: Any) -> Any:
+    """Decode a stored schema; raises LookupError if a part of it is stored elsewhere."""
+    if isinstance(schema, list):
+        return [_decoded(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$" in schema:
+        raise LookupError(schema["$"])
+    return {key.removeprefix("$"): _decoded(part) for key, part in schema.items()}
+
+
+def unknown_ask(ask: str, available: Sequence[str]) -> AnswerRefused:
+    """Return the error for an answer to an ask that a run has not opened."""
+    return AnswerRefused(ask, ASK_UNKNOWN(available=available))
 
 
 def already_answered(ask: str) -> AnswerRefused:

@@ -138,11 +138,11 @@ def edited(function: Any, other: Any) -> Any:
     return made
 
 
-def asks(first: Any = one, name: str = "first", *, more: bool = False) -> Flow:
+def asks(first: Any = one, name: str = "first", *, more: bool = False, prompt: str = "How many?") -> Flow:
     with Flow("f") as f:
         f.input("n", int, 1)
         f.output("first", f.add(node(name=name)(first)).out)
-        f.output("answer", f.ask(int, "How many?").out)
+        f.output("answer", f.ask(int, prompt).out)
         if more:
             f.add(one)
     return f
@@ -170,10 +170,10 @@ def with_edited(flow: Callable[[], Flow], **answers: Any) -> Stimulus:
 
 
 @later
-def with_answer_left(value: str, **answers: Any) -> list[str]:
+def with_answer_left(value: str, flow: Flow | None = None, **answers: Any) -> list[str]:
     store, run = paused()
     store.answer(run, Answer("ask", value))
-    return resume(store, run, **answers)
+    return resume(store, run, flow, **answers)
 
 
 def spoilt(kind: str, change: Callable[[dict[str, Any]], object], first: Any = notes) -> Stimulus:
@@ -275,6 +275,7 @@ STORING: Final = [
     Row("a run of which nothing was written", unwritten),
     Row("a second answer, to an ask whose first waits", with_answer_left("1", ask=2)),
     Row("an answer that is no JSON", with_answer_left("{")),
+    Row("an answer to an ask that was edited", with_answer_left("1", asks(prompt="How few?"))),
     Row("a failure that stands", failed_before),
     Row("code that was edited", with_edited(lambda: asks(edited(one, two)), ask=1)),
     Row("a flow that was edited", with_edited(lambda: asks(two, "other", more=True))),
