@@ -314,12 +314,14 @@ class Flow(Definition):
         return mermaid(self.wiring)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        """Show the flow in a notebook as its drawing."""
-        from dataflow.base.pages import bundle, pre  # only notebooks show flows
+        """Show the flow in a notebook as its drawing, and its problems."""
+        from dataflow.base.pages import bundle, pre, table  # only notebooks show flows
         from dataflow.secrets.known import redacted
 
         drawing = redacted(self.to_mermaid())
-        return {**bundle(repr(self), [pre(drawing, "mermaid")]), "text/vnd.mermaid": drawing}
+        problems = table(("problems",), [(str(problem),) for problem in self.check()])
+        shown = bundle(repr(self), filter(None, [pre(drawing, "mermaid"), problems]))
+        return {**shown, "text/vnd.mermaid": drawing}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the flow as a native document; raises FlowInvalid if it cannot be serialized.

@@ -35,4 +35,9 @@ def pre(text: str, kind: str) -> str:
 
 
 def _row(tag: str, cells: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(visible(cell))}</{tag}>" for cell in cells) + "</tr>"
+    return "<tr>" + "".join(f"<{tag}>{_cell(visible(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+
+def _cell(text: str) -> str:
+    """Keep the lines of a text, as of a data frame."""
+    return f"<pre>{escape(text)}</pre>" if "\n" in text else escape(text)

@@ -96,15 +96,15 @@ def compare(stored: FlowShape, present: FlowShape) -> Edits:
         {
             address: now
             for address in removed
-            if (now := _out_of_map(address, old)) in added and _is_map(new[now])
+            if (now := _out_of_map(address, old, new)) in added and _is_map(new[now])
         },
     )
 
 
-def _out_of_map(address: str, old: Mapping[str, NodeShape]) -> str:
-    """Return the address that a node has outside of the map of `each` around it; "" if there is none."""
+def _out_of_map(address: str, old: Mapping[str, NodeShape], new: Mapping[str, NodeShape]) -> str:
+    """Return the address of a node outside of the map of `each` around it; "" if that map is gone or none."""
     around, _, name = address.rpartition("/")
-    if around not in old or not _is_map(old[around]):
+    if not all(around in shape and _is_map(shape[around]) for shape in (old, new)):
         return ""
     outside = around.rpartition("/")[0]
     return f"{outside}/{name}" if outside else name

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 from dataflow.base.backend import cancellation_types, new_event, run_in_background, wait_through
 from dataflow.base.copies import own_copy
 from dataflow.base.tracebacks import USER_FRAMES, UserBlock
+from dataflow.base.wording import counted
 from dataflow.compiler.addresses import Addresses, RootPort, end_of, name_of
 from dataflow.core.inputs import read_some
 from dataflow.core.states import Errored, Skip
@@ -67,6 +68,12 @@ class Live:
         self._addresses = Addresses(engine.scheduler.plan)
         root = engine.scheduler.plan.root
         self._hidden = [node.index for node in root.nodes if not node.is_visible]
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        return (
+            f"<live {self._wiring.name}: revision {counts.revision}, {counted(counts.stale, 'stale node')}>"
+        )
 
     @property
     def counts(self) -> Counts:

@@ -79,15 +79,18 @@ class Result:
         return shortened(f"{start}{{{outputs}}}, warnings={warnings}, asks={asks})", LONGEST_PROBLEM)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        """Show the result in a notebook: its outputs, warnings, asks and the states of its nodes."""
+        """Show the result in a notebook: its failures, outputs, asks, warnings and states."""
         from dataflow.base.pages import bundle, caption, table  # only notebooks show results
 
         states = list(self.states.items())
         rows = [(path, state.value) for path, state in states[:MOST_ROWS]]
         if len(states) > MOST_ROWS:
             rows.append((f"and {len(states) - MOST_ROWS:,} more", ""))
+        failed = [one.failure for one in sorted(self._root.failures)[:MOST_ROWS]]
+        reasons = [(one.path, shortened(f"{one.type}: {one.message}", LONGEST_PROBLEM)) for one in failed]
         parts = [
             caption(f"run {self.run_id}: {self.status}"),
+            table(("failed", "reason"), reasons),
             table(("output", "value"), [(name, short_repr(value)) for name, value in self.outputs.items()]),
             table(("ask", "prompt"), [(ask.id, ask.prompt) for ask in self.asks]),
             table(("warnings",), [(shortened(text, LONGEST_PROBLEM),) for text in self.warnings]),

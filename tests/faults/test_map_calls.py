@@ -204,13 +204,13 @@ def _shared(first: str, second: str, folder: Path) -> list[str]:
     return [problem.code for problem in caught.value.problems]
 
 
-def asking(*, calls: int) -> Flow:
+def asking(*, calls: int, readers: tuple[Any, ...] = (tenfold, twice)) -> Flow:
     """Ask per item of a map, beside one of another call, or of the same one."""
     with Flow("asking") as flow:
         xs = flow.input("xs", list[int], XS)
         items: list[Any] = [each(xs) for _ in range(calls)]
-        flow.output("tenfold", collect(flow.add(tenfold, i=items[0]).out))
-        flow.output("twice", collect(flow.add(twice, i=items[-1]).out))
+        for reader, item in zip(readers, (items[0], items[-1]), strict=True):
+            flow.output(reader.__name__, collect(flow.add(reader, i=item).out))
         flow.output("answer", flow.ask(int, "how many?").out)
     return flow
 
@@ -225,3 +225,11 @@ async def test_a_stored_run_whose_maps_are_apart_now_is_refused_with_the_reason(
     assert codes(caught.value)[0].startswith("DF1201")
     again = await asking(calls=1).using(store=store).resume(paused.run_id, {"ask": 1})
     assert again.status == "completed"
+
+
+async def test_a_map_with_another_first_reader_is_not_said_to_be_of_another_call() -> None:
+    store = Store.memory()
+    paused = await asking(calls=1).using(store=store).run()
+    with pytest.raises(FlowEdited) as caught:
+        await asking(calls=1, readers=(twice, tenfold)).using(store=store).resume(paused.run_id, {"ask": 1})
+    assert caught.value.maps == ()

@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 
-from dataflow import Flow, Secret
+from dataflow import Flow, RunFailed, Secret
 
 
 async def join(title: str, parts: list[int]) -> str:
     return f"<b>{title}</b>"
+
+
+class Table:
+    """Stands for a data frame."""
+
+    def __repr__(self) -> str:
+        return "   a\n0  1"
 
 
 class Tags(HTMLParser):
@@ -67,3 +74,25 @@ async def test_a_result_is_its_outputs_and_states(monkeypatch: pytest.MonkeyPatc
         assert word in tags.data
     assert "much-hidden" not in str(shown)
     assert len(str(shown)) < 10_000
+
+
+async def test_a_failed_result_has_its_reasons_a_flow_its_problems_and_a_session_its_state() -> None:
+    async def lines() -> Table:
+        return Table()
+
+    async def refuse(text: str) -> str:
+        raise ValueError(f"<i>{text}</i>")
+
+    with Flow("failing") as failing:
+        failing.output("lines", failing.add(lines).out)
+        failing.output("refused", failing.add(refuse, text=failing.input("text", str)).out)
+    with pytest.raises(RunFailed) as failed:
+        await failing.using(errors="continue").run(text="no")
+    shown = Tags(failed.value.result._repr_mimebundle_()["text/html"])
+    assert ("pre" in shown.found, "i" in shown.found) == (True, False)
+    assert "ValueError: <i>no</i>" in shown.data
+    faulty = Flow("faulty")
+    faulty.add(refuse)
+    assert "DF0301" in faulty._repr_mimebundle_()["text/html"]
+    async with failing.live(text="no") as session:
+        assert repr(session) == "<live failing: revision 1, 2 stale nodes>"
