@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NoReturn, TypeAlias, TypeVar, overload
 
 from dataflow.base.copies import own_copy
 from dataflow.base.markers import Marker, Valueless
@@ -72,6 +72,7 @@ _ADVICE = {
 }  # fmt: skip
 R_co = TypeVar("R_co", covariant=True)
 T = TypeVar("T")
+U = TypeVar("U")
 D = TypeVar("D")
 
 
@@ -344,10 +345,18 @@ def race(*xs: T) -> T:
     return result
 
 
-def fallback(x: T, default: D) -> T | D:
-    """Take the value unless it is a skip, else the default.
+@overload
+def fallback(x: T, default: D) -> T | D: ...
+@overload
+def fallback(x: T, other: U, default: D, /) -> T | U | D: ...
+@overload
+def fallback(x: T, other: T, /, *more: T) -> T: ...
+def fallback(x: Any, default: Any, *more: Any) -> Any:
+    """Take the value unless it is a skip, else the default; of more sources the first that is not a skip.
 
     A default that is a port is computed only then: nodes that nothing else needs do not run before.
     """
-    result: T | D = _expression("fallback", (x, default), lambda parts: Fallback(*parts))
+    *others, result = (x, default, *more)
+    for source in reversed(others):
+        result = _expression("fallback", (source, result), lambda parts: Fallback(*parts))
     return result

@@ -205,6 +205,25 @@ class Fallback:
     source: Source
     default: Source
 
+    @classmethod
+    def chain(cls, sources: Sequence[Source]) -> Fallback:
+        """Nest fallbacks to the first of two or more sources that is not a skip."""
+        *others, last = sources
+        for source in reversed(others):
+            last = cls(source, last)
+        assert isinstance(last, cls), "there are two sources at least"
+        return last
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The sources of the chain, in order."""
+        found: list[Source] = [self.source]
+        rest = self.default
+        while isinstance(rest, Fallback):
+            found.append(rest.source)
+            rest = rest.default
+        return (*found, rest)
+
 
 @dataclass(frozen=True, slots=True)
 class Each:

@@ -241,7 +241,10 @@ class FunctionGraph:
                     if label != CODE:  # state of a helper, which may change with each call
                         continue
                     content = Digested(hashed(b"x", text(canonical_text(value))))
-                self.held.append(Held(part or label, label, content))
+                is_of_helper = start and label != CODE
+                self.held.append(
+                    Held(f"{label} of {part}" if is_of_helper else part or label, label, content)
+                )
         self.functions += functions
         return functions
 

@@ -110,7 +110,7 @@ FILES: Final = {
 #: An edit: the file, what is replaced, and the part that `why` names; None where nothing is computed again.
 EDITS: Final[list[tuple[str, str, str, str | None]]] = [
     ("nodes_of.py", "return RATE", "return 1 + RATE", "helper 'nodes_of:rate'"),
-    ("nodes_of.py", "RATE = 2", "RATE = 3", "helper 'nodes_of:rate'"),
+    ("nodes_of.py", "RATE = 2", "RATE = 3", "global 'RATE' of helper 'nodes_of:rate'"),
     ("helpers.py", "return 2 * x", "return 3 * x", "helper 'helpers:twice'"),
     ("helpers.py", "return twice(x)", "return twice(x + 1)", "helper 'helpers:doubled'"),
     ("helpers.py", "factor = 1", "factor = 2", "helper 'helpers:Basis'"),
@@ -126,8 +126,8 @@ EDITS: Final[list[tuple[str, str, str, str | None]]] = [
     ("later.py", "return less()", "return less() + 1", "helper 'later:more'"),
     ("later.py", "    return 0", "    return 1", "helper 'later:less'"),
     ("lib/numbers_lib-1.0.dist-info/METADATA", "Version: 1.0", "Version: 1.1", "library 'numbers_lib'"),
-    ("nodes_of.py", '"rates": [1', '"rates": [2', "helper 'nodes_of:rate'"),
-    ("helpers.py", "Limits(5)", "Limits(2)", "helper 'helpers:limited'"),
+    ("nodes_of.py", '"rates": [1', '"rates": [2', "global 'TABLE' of helper 'nodes_of:rate'"),
+    ("helpers.py", "Limits(5)", "Limits(2)", "global 'LIMITS' of helper 'helpers:limited'"),
     ("helpers.py", 'NAMES = ["a"]', 'NAMES = ["b"]', "global 'helpers.NAMES'"),
     ("helpers.py", "[object()]", "[object(), 2]", None),
     ("helpers.py", "not called", "still not called", None),

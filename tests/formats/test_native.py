@@ -67,6 +67,7 @@ SOURCES: Final[dict[str, Source]] = {
         (Reference("a"), Reference("b")), NamedFunction("m:f")
     ),
     "{fallback: [a, {merge: [b]}]}": Fallback(Reference("a"), Merge((Reference("b"),))),
+    "{fallback: [a, b, c]}": Fallback(Reference("a"), Fallback(Reference("b"), Reference("c"))),
     "{collect: {each: a, share: s}}": Collect(Each(Reference("a"), call="s")),
     "{every: [a, b.c, {collect: {every: [a]}}]}": Every(
         (Reference("a"), Reference("b", "c"), Collect(Every((Reference("a"),))))

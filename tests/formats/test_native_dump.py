@@ -150,7 +150,7 @@ def wired() -> Wiring:
     retry = Retry(2, on=(ValueError, "timeout"), backoff="fixed", first=2.5)
     last = flow.add(maybe.with_(retries=retry, timeout=3, on_error="skip"), text=result)
     flow.after(last, first.done, words.error)
-    flow.output("text", fallback(last.out, "none"))
+    flow.output("text", fallback(last.out, words.out, "none"))
     flow.output("items", collect(item.out))
     flow.output("final", gather(final))
     limits: dict[str, Limit | int] = {"a": 2, "b": Limit(per_second=0.5)}
@@ -207,7 +207,7 @@ edges:
   - {source: $in, source_port: text, target: switch, target_port: value}
   - {source: again, source_port: join_2, target: maybe, target_port: text}
 outputs:
-  text: {fallback: [maybe, {value: none}]}
+  text: {fallback: [maybe, split, {value: none}]}
   items: {collect: each%20head}
   final: {gather: [again.carry]}
 using:

@@ -139,6 +139,7 @@ def expressions(f: Flow, text: str, number: int, texts: list[str], tuples: tuple
     assert_type(merge(text, text), str)
     assert_type(fallback(text, None), str | None)
     assert_type(fallback(text, 0), str | int)
+    assert_type(fallback(text, 0, None), str | int | None)
     assert_type(f.add(split, doc=each(texts)).out.chunks, list[str])
     assert_type(collect(f.add(split, doc=each(texts)).out.title), list[str])
 

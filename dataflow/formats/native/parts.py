@@ -247,9 +247,9 @@ class RaceSource(Part):
 
 
 class FallbackSource(Part):
-    """The first source unless it is a skip, else the second, which is computed only then."""
+    """The first source that is not a skip; each is computed only if those before it are skips."""
 
-    fallback: Annotated[list[Source], Field(min_length=2, max_length=2)]
+    fallback: Annotated[list[Source], Field(min_length=2, max_length=101)]  # of 100 nested joins
 
 
 class ConstantSource(Part):
