@@ -92,7 +92,7 @@ async def test_a_failed_result_has_its_reasons_a_flow_its_problems_and_a_session
     assert ("pre" in shown.found, "i" in shown.found) == (True, False)
     assert "ValueError: <i>no</i>" in shown.data
     faulty = Flow("faulty")
-    faulty.add(refuse)
+    faulty.add(refuse)  # type: ignore[call-arg]  # what is tested
     assert "DF0301" in faulty._repr_mimebundle_()["text/html"]
     async with failing.live(text="no") as session:
         assert repr(session) == "<live failing: revision 1, 2 stale nodes>"

@@ -286,7 +286,16 @@ def test_what_a_document_cannot_have_is_refused_with_its_place() -> None:
 
 
 def test_an_input_is_refused_whose_document_would_not_have_values_of_its_type() -> None:
-    fine = int | None, tuple[int, str], Literal["a"], date, Path, bytes, Iterable[int], dict[str, list[Any]]
+    fine: tuple[Any, ...] = (
+        int | None,
+        tuple[int, str],
+        Literal["a"],
+        date,
+        Path,
+        bytes,
+        Iterable[int],
+        dict[str, list[Any]],
+    )
     for kind in fine:
         assert "x" in dump(Wiring(inputs={"x": FlowInput(kind)}))["inputs"]  # type: ignore[operator]
     classes = ex.Person, ex.Model, ex.Titled, ex.Point, ex.Color, ex.UserId, Decimal, set[int], dict[int, str]
