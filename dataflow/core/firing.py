@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 from dataflow.base.logs import masked_logger
 from dataflow.diagnostics.runs import OPENER_INVALID
 from dataflow.errors import ArgumentInvalid
-from dataflow.types.shapes import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -219,7 +218,7 @@ def manager_of(open_it: Any, *, is_async: bool = True) -> Any:
         return made
     if iscoroutine(made):
         made.close()  # else it would be reported as never awaited
-    found = f"{'one that returns ' if is_function else ''}{type_name(type(made))}"
+    found = f"{'one that returns ' if is_function else ''}{type(made).__name__}"
     expected = f"a function that returns {which} context manager"
     raise ArgumentInvalid(OPENER_INVALID(expected=expected, found=found))
 
