@@ -214,16 +214,6 @@ class Fallback:
         assert isinstance(last, cls), "there are two sources at least"
         return last
 
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """The sources of the chain, in order."""
-        found: list[Source] = [self.source]
-        rest = self.default
-        while isinstance(rest, Fallback):
-            found.append(rest.source)
-            rest = rest.default
-        return (*found, rest)
-
 
 @dataclass(frozen=True, slots=True)
 class Each:

@@ -207,7 +207,7 @@ edges:
   - {source: $in, source_port: text, target: switch, target_port: value}
   - {source: again, source_port: join_2, target: maybe, target_port: text}
 outputs:
-  text: {fallback: [maybe, split, {value: none}]}
+  text: {fallback: [maybe, {fallback: [split, {value: none}]}]}
   items: {collect: each%20head}
   final: {gather: [again.carry]}
 using:

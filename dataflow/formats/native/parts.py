@@ -249,7 +249,7 @@ class RaceSource(Part):
 class FallbackSource(Part):
     """The first source that is not a skip; each is computed only if those before it are skips."""
 
-    fallback: Annotated[list[Source], Field(min_length=2, max_length=101)]  # of 100 nested joins
+    fallback: Annotated[list[Source], Field(min_length=2, max_length=20)]  # written as nested pairs
 
 
 class ConstantSource(Part):

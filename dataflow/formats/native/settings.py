@@ -245,8 +245,8 @@ class SourceWriter:
             case MergeContexts(sources, how):
                 written = how if isinstance(how, str) else self.function(how, where)
                 return {"merge_contexts": self.write_all(sources, where), "how": written}
-            case Fallback():
-                return {"fallback": self.write_all(source.sources, where)}
+            case Fallback(first, default):
+                return {"fallback": self.write_all((first, default), where)}
             case Each(inner, options, call):
                 share = {"share": self.shares[call]} if call in self.shares else {}
                 return {"each": self.write(inner, where), **self.options(options, where), **share}
