@@ -22,7 +22,7 @@ from dataflow.diagnostics.changes import CODE_CHANGED
 from dataflow.durable.edits import Edits, check_edits, compare
 from dataflow.durable.graph_signature import FlowShape, NodeShape, shape_of
 from dataflow.errors import FlowEdited
-from dataflow.stores import Store
+from dataflow.stores import Answer, Store
 from dataflow.values.functions import digest_of
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import Program, programs, sample
@@ -365,4 +365,7 @@ async def test_an_open_ask_that_was_removed_is_closed_and_one_with_another_promp
     assert [ask.id for ask in store.asks()] == ["q0"]
     again = await of_asks(store, "what?").resume(run)
     assert [(ask.id, ask.prompt) for ask in again.asks] == [("q0", "what?")]
-    assert (await of_asks(store, "what?").resume(run, {"q0": 1})).outputs == {"o0": 1}
+    store.answer(run, Answer("q0", "1"))
+    edited = await of_asks(store, "how?").resume(run)  # the answer was given to the other prompt
+    assert (edited.status, [text.split()[0] for text in edited.warnings]) == ("paused", ["DF0853"])
+    assert (await of_asks(store, "how?").resume(run, {"q0": 1})).outputs == {"o0": 1}

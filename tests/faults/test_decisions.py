@@ -154,7 +154,7 @@ async def test_a_fork_keeps_keys_of_the_same_list_only() -> None:
 
 def keyed(has_key: bool) -> Flow:
     with Flow("items") as flow:
-        item = each(flow.input("xs", list[int]), **({"key": key_of} if has_key else {}))
+        item = each(flow.input("xs", list[int]), key=key_of if has_key else None)
         flow.output("out", collect(flow.ask(int, "?", name="q", show=flow.add(send, x=item).out).out))
     return flow
 

@@ -155,7 +155,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
             if name.partition(".")[0] in {*names, "numbers_lib"}:
                 del sys.modules[name]
         importlib.invalidate_caches()
-        for cached in (projects.origin_of, projects.version_of, projects._is_installed):
+        for cached in (projects.origin_of, projects._is_installed):
             cached.cache_clear()
 
     def load() -> Any:
