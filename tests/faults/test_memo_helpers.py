@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, Memo, collect, each, node, process_memo
+from dataflow.core.distributions import versions_of_module
 from dataflow.core.policy import Reach
 from dataflow.stores import Store
 from dataflow.values import projects
@@ -155,7 +156,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
             if name.partition(".")[0] in {*names, "numbers_lib"}:
                 del sys.modules[name]
         importlib.invalidate_caches()
-        for cached in (projects.origin_of, projects._is_installed):
+        for cached in (projects.origin_of, projects._is_installed, versions_of_module):
             cached.cache_clear()
 
     def load() -> Any:
