@@ -105,7 +105,7 @@ def _taken_apart(value: Any) -> tuple[Mapping[Any, object], Sequence[tuple[str, 
     if doubtful is not None:
         return vars(value), doubtful and [one for one in doubtful if one[0] not in value.model_fields_set]
     if is_dataclass(kind):
-        hints, held = _hints(type(value)), _held(value)
+        hints, held = _hints(kind), _held(value)  # type: ignore[arg-type]  # a class has a hash
         return held, [(name, hints.get(name, Any)) for name in held]
     return value if isinstance(value, dict) else {}, ()
 
