@@ -46,6 +46,7 @@ __all__ = [
     "Terminal",
     "Vertex",
     "is_given",
+    "is_there",
     "names_scope",
 ]
 
@@ -354,18 +355,24 @@ class Vertex:
         return self.scope
 
 
-def is_given(given: Input, scope: Scope) -> bool:
+def is_given(given: Input, scope: Scope, joins: Collection[Vertex]) -> bool:
     """Return whether nothing leads to a port of a scope that a branch in it may skip.
 
     So it is with constants, with the inputs, items and loop variables of the scope, with values of a scope
-    around it, and with a conversation.
+    around it, with these joins, and with a conversation.
     """
     if given.port is not None and given.port.kind is PortKind.CONTEXT:
         return True
     for wire in given.wires:  # noqa: SIM110 - of every port: a generator takes twice as long
-        if isinstance(wire.owner, Vertex) and wire.owner.scope is scope:
+        if not is_there(wire, scope, joins):
             return False
     return True
+
+
+def is_there(wire: Terminal, scope: Scope, joins: Collection[Vertex]) -> bool:
+    """Return whether a terminal has a value whatever branch of a scope is taken."""
+    owner = wire.owner
+    return not isinstance(owner, Vertex) or owner.scope is not scope or owner in joins
 
 
 def names_scope(vertex: Vertex, opener: Vertex | None) -> bool:

@@ -122,7 +122,7 @@ def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:
         port.takes_failure,
         port.kind is PortKind.SIGNAL,
         port.lazy,
-        is_given(given, scope),
+        is_given(given, scope, slots.joins),
     )
 
 
@@ -138,7 +138,7 @@ def _open_feed(slots: Slots, vertex: Vertex, given: Input, read: list[int], labe
         many=True,
         required=given.required,
         is_signal=given.name == AFTER,
-        is_given=is_given(given, vertex.fires_in),
+        is_given=is_given(given, vertex.fires_in, slots.joins),
     )
 
 

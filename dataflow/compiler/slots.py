@@ -9,11 +9,13 @@ from dataflow.compiler.graph import (
     CollectAction,
     Constant,
     Graph,
+    JoinAction,
     LoopAction,
     MapAction,
     Scope,
     Terminal,
     Vertex,
+    is_there,
 )
 from dataflow.compiler.plan import ScopePlan
 from dataflow.compiler.scopes import every_wire, resolved, scope_of
@@ -50,6 +52,12 @@ class Slots:
         ] = {}  # the slots inside that import a slot
         self.failure_uses: dict[tuple[Scope, int], int] = {}  # by races and Failure ports
         self._known: dict[tuple[Scope, Terminal], int] = {}
+        self.joins: set[Vertex] = set()  # with a source that is there whatever branch is taken
+        for vertex in self.vertices:
+            if isinstance(vertex.action, JoinAction):
+                wires = vertex.inputs["sources"].wires
+                if any(is_there(wire, vertex.fires_in, self.joins) for wire in wires):
+                    self.joins.add(vertex)
         used = {wire for wire in every_wire(graph) if wire.port in (DONE, ERROR)}
         for scope, members in self.members.items():
             members.sort(key=attrgetter("order"))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ASK",
     "ASK_ID",
+    "BY_DEFAULT",
     "MOST_SECONDS",
     "USER_INPUT_ID",
     "Ask",
@@ -52,6 +53,8 @@ __all__ = [
     "secret_classes",
 ]
 
+#: Who has answered an ask that took its default when it expired.
+BY_DEFAULT: Final = "default"
 #: The id of the node type that only asks.
 ASK_ID: Final = "control.ask"
 #: The id of the node type that asks in a conversation.

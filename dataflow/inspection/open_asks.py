@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from dataflow.core.events import EventKind
+from dataflow.core.inputs import BY_DEFAULT
 from dataflow.inspection.json_values import StoredValues, json_value
 from dataflow.secrets.known import redacted
 from dataflow.stores.store import ASK_ENDED, ASK_KINDS
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from dataflow.core.events import Event
     from dataflow.core.inputs import Ask
-    from dataflow.stores import Store, StoredAsk
+    from dataflow.stores import Record, Store, StoredAsk
 
 __all__ = ["OpenAsk", "asks_of", "ended_asks", "of_event", "of_result", "of_store"]
 
@@ -76,10 +78,22 @@ def of_store(ask: StoredAsk, stored: StoredValues) -> OpenAsk:
 def ended_asks(store: Store, run: str) -> dict[str, str]:
     """Return the asks of a run that no longer accept an answer, with the kind of their last record.
 
-    Reads the whole journal; raises StoreError.
+    An ask that has expired counts as closed, also one that took its default. Reads the whole journal; raises
+    StoreError.
     """
-    last = {record.path: record.kind for record in store.records(run) if record.kind in ASK_KINDS}
-    return {id: kind for id, kind in last.items() if kind in ASK_ENDED}
+    last = {record.path: record for record in store.records(run) if record.kind in ASK_KINDS}
+    return {
+        id: EventKind.ASK_CLOSED if _has_taken_default(record) else record.kind
+        for id, record in last.items()
+        if record.kind in ASK_ENDED
+    }
+
+
+def _has_taken_default(record: Record) -> bool:
+    try:
+        return record.kind == EventKind.ASK_ANSWERED and json.loads(record.data)["by"] == BY_DEFAULT
+    except (ValueError, KeyError):  # the record was cut off
+        return False
 
 
 def asks_of(store: Store, run: str | None = None) -> list[OpenAsk]:

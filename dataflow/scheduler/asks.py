@@ -13,6 +13,7 @@ from dataflow.base.scalars import finite_number
 from dataflow.base.wording import short_repr
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import (
+    BY_DEFAULT,
     Ask,
     Decision,
     Request,
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["ANSWERED_WITH", "Asking", "OpenAsk", "ReadAnswer", "answered_text"]
 
 ANSWERED: Final = ASK_CLOSED(reason="it has been answered already")
-
-
+OVERDUE: Final = "it has expired"
+EXPIRED: Final = ASK_CLOSED(reason=OVERDUE)
 #: The head of the text that an ask was answered.
 ANSWERED_WITH: Final = "answered with"
 
@@ -176,7 +177,7 @@ class Asking:
         if id in self._promised:
             raise AnswerRefused(id, ANSWERED)
         if self._is_over(one):
-            raise AnswerRefused(id, ASK_CLOSED(reason="it has expired"))
+            raise AnswerRefused(id, EXPIRED)
         if one.repeats:
             found = read_decision(id, one.left, value, is_json=is_json)
             if isinstance(found, Decision):
@@ -210,7 +211,9 @@ class Asking:
         ask = None if replay is None else replay.past.ask_at(id)
         if ask is None or (ask.values is None and ask.closed is None):
             return None
-        return ANSWERED if ask.values is not None else ASK_CLOSED(reason=ask.closed)
+        if ask.values is None:
+            return ASK_CLOSED(reason=ask.closed)
+        return EXPIRED if ask.by == BY_DEFAULT and "default" in ask.told else ANSWERED
 
     def expect(self, id: str, value: object, by: str) -> None:
         """Keep an answer for an ask that is about to be opened again, and read it then."""
@@ -285,12 +288,13 @@ class Asking:
             except AnswerRefused as refused:
                 self._fail(one, refused.problem.within("default of its ask"))
             else:
-                self.answer(one.ask.id, ReadAnswer(values, "default"))
+                self.answer(one.ask.id, ReadAnswer(values, BY_DEFAULT))
+                self._over[one.ask.id] = EXPIRED
         else:
             self._fail(one, ASK_EXPIRED(seconds=f"{one.request.expires:g}"))
 
     def _fail(self, one: OpenAsk, problem: Diagnostic) -> None:
-        self.close(one.frame, one.node, "it has expired")
+        self.close(one.frame, one.node, OVERDUE)
         self.scheduler.failing.failed(one.frame, one.node, NodeFailed(one.node.id, problem))
 
     def close(self, frame: Frame, node: PlanNode, reason: str) -> None:

@@ -13,6 +13,7 @@ from dataflow import AnswerRefused, Flow, Store, collect, each
 from dataflow.cli.asks import read_answers
 from dataflow.cli.output import Refused
 from dataflow.inspection.open_asks import asks_of, ended_asks
+from dataflow.scheduler.asks import EXPIRED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,7 +134,11 @@ async def test_an_ask_that_has_expired_says_so_in_a_resumed_run() -> None:
         result = await kept.resume(result.run_id)
     with pytest.raises(AnswerRefused) as refused:
         await kept.resume(result.run_id, {"first": False})
-    assert refused.value.problem.code == "DF0829"
+    assert refused.value.problem == EXPIRED
+    ended = partial(ended_asks, kept.settings.store, result.run_id)
+    with pytest.raises(Refused) as refused_too:
+        read_answers(result.run_id, [], ["first=false"], ended)
+    assert [problem.code for problem in refused_too.value.problems] == ["DF1119"]
 
 
 @pytest.mark.parametrize("store", [Store.memory, None], ids=["store", "no store"])

@@ -9,13 +9,17 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import ExecutionContext, Flow, collect, each, merge, node
+from dataflow import ExecutionContext, Flow, collect, each, fallback, merge, node
 
 WARNING: Final = ["DF0835"]
 
 
 async def wide(text: str, width: int) -> str:
     return text * width
+
+
+async def len_of(text: str) -> int:
+    return len(text)
 
 
 async def width() -> int:
@@ -78,6 +82,20 @@ def of_a_node(f: Flow) -> None:
     f.add(wide, text=not_taken(f), width=f.add(width).out)
 
 
+def of_a_fallback(f: Flow) -> None:
+    text = not_taken(f)
+    f.add(wide, text=text, width=fallback(f.add(len_of, text=text).out, 7))
+
+
+def of_a_merge(f: Flow) -> None:
+    found = merge(merge(f.add(width).out, f.input("width", int, 3)), f.add(width).out)
+    f.add(wide, text=not_taken(f), width=found)
+
+
+def of_a_merge_of_nodes(f: Flow) -> None:
+    f.add(wide, text=not_taken(f), width=merge(f.add(width).out, f.add(width).out))
+
+
 def of_a_list(f: Flow) -> None:
     async def total(text: str, widths: list[int]) -> int:
         return sum(widths)
@@ -91,7 +109,8 @@ def of_a_list(f: Flow) -> None:
 #: What is live beside a port behind an exit that is not taken.
 LIVE: Final[tuple[tuple[Callable[[Flow], None], list[str]], ...]] = (
     (of_input, []), (of_constant, []), (around_a_map, []), (of_an_item, []), (around_a_loop, []),
-    (of_a_loop_variable, []), (of_a_conversation, []), (of_a_node, WARNING), (of_a_list, WARNING),
+    (of_a_loop_variable, []), (of_a_fallback, []), (of_a_merge, []), (of_a_merge_of_nodes, WARNING),
+    (of_a_conversation, []), (of_a_node, WARNING), (of_a_list, WARNING),
 )  # fmt: skip
 
 
