@@ -1,10 +1,10 @@
 """Convert values to JSON: values of a run in memory, and stored ones without importing a class of the flow.
 
 JSON values are kept; tuples, sets and histories become lists; named tuples, dataclasses and pydantic models
-objects of their fields; enums their value; secrets their name; dates, times, paths and UUIDs strings. Numbers
-of other libraries become numbers, and other values of theirs what their codec shows.
-Anything else (other objects, bytes, nan, dicts with other keys, integers beyond 4,000 digits, values nested
-too deeply) becomes its repr, shortened.
+objects of their fields; dicts objects whose keys are strings or the JSON of other keys; enums their value;
+secrets their name; dates, times, paths and UUIDs strings. Numbers of other libraries become numbers, and
+other values of theirs what their codec shows. Anything else (other objects, bytes, nan, integers beyond
+4,000 digits, values nested too deeply) becomes its repr, shortened.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from dataflow.secrets.foreign import is_secret
 from dataflow.secrets.known import redacted
 from dataflow.secrets.secret import Secret
 from dataflow.values.codecs import kind_named, kind_of
+from dataflow.values.forms import SHOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from dataflow.stores import Store
 
@@ -106,13 +107,21 @@ def _json_of_other(value: Any, around: tuple[int, ...]) -> Any:
         if kind is None or kind.shown is None:
             return shortened_repr(value)
         return json_value(kind.shown(value), inside)
-    return {name: json_value(part, inside) for name, part in fields.items()}
+    return _object([(json_value(name, inside), json_value(part, inside)) for name, part in fields.items()])
+
+
+def _object(pairs: Sequence[tuple[Any, Any]]) -> Any:
+    """Return an object with these keys, others than strings as JSON; the pairs if two keys are alike."""
+    found = {
+        key if isinstance(key, str) else json.dumps(key, ensure_ascii=False): part for key, part in pairs
+    }
+    return found if len(found) == len(pairs) else [[key, part] for key, part in pairs]
 
 
 def _fields(value: Any) -> Mapping[str, Any] | None:
     """Return the fields of an object in JSON, or None if it has no such form."""
     if isinstance(value, dict | Variables):
-        return value if all(isinstance(key, str) for key in value) else None
+        return value
     if isinstance(value, tuple):
         names = value._fields  # type: ignore[attr-defined]  # a named tuple
         return dict(zip(names, value, strict=True))
@@ -145,6 +154,8 @@ class StoredValues:
             return data
         if "$" not in data:
             return {key.removeprefix("$"): self._plain(item) for key, item in data.items()}
+        if SHOWN in data:
+            return self._plain(data[SHOWN])
         return self._marked(data["$"], data.get("v"))
 
     def _marked(self, name: str, value: Any) -> Any:
@@ -159,7 +170,7 @@ class StoredValues:
                 return [self._plain(item) for item in history_items(value, self._store.blob)]
             case "dict":
                 pairs = [(self._plain(key), self._plain(item)) for key, item in value]
-                return {key if isinstance(key, str) else str(key): item for key, item in pairs}
+                return _object([(json_value(key), item) for key, item in pairs])
             case _ if name in _SHOWN_AS_LISTS:
                 return self._plain(value)
             case _ if (kind := kind_named(name)) is not None:

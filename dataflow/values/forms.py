@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ABSENT",
     "NOTED",
+    "SHOWN",
     "Form",
     "caches_of",
     "field_types",
@@ -30,6 +31,8 @@ __all__ = [
     "slots_of",
 ]
 
+#: The part of a stored member of an enum that is shown of it.
+SHOWN: Final = "shown"
 #: A missing value.
 ABSENT: Final = object()
 #: An attribute that typing sets on instances of parametrised classes; not part of their value.
@@ -170,9 +173,9 @@ class SignalForm:
 
 
 class EnumForm:
-    """A member of an enum: its name; for flags the number of their combination."""
+    """A member of an enum: its name, and its value to be shown; for flags the number of their combination."""
 
-    keys = frozenset({"v"})
+    keys = frozenset({"v", SHOWN})
 
     def __init__(self, kind: type[Enum]) -> None:
         self.kind = kind
@@ -184,12 +187,13 @@ class EnumForm:
         if self.kind.__members__.get(name) is not value:
             why = "its class does not have this member"
             raise Refused(not_storable(self.kind, why, "declare it in the class"))
-        return {"v": name}
+        is_plain = type(value._value_) in (str, int, float, bool) and value._value_ != name
+        return {"v": name, SHOWN: value._value_} if is_plain else {"v": name}
 
     def together(self, parts: dict[str, Any]) -> Enum:
         if issubclass(self.kind, Flag):
             return self.kind(_only(parts, int))
-        name = _only(parts, str)
+        name = _only({"v": parts.get("v")}, str)
         member = self.kind.__members__.get(name)
         if member is None:
             raise Unreadable(MEMBER_REMOVED(what="member", name=name, available=self.kind.__members__))

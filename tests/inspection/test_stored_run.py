@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from enum import Enum, IntEnum
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from dataflow import Flow, NameUnknown, register_codec
+from dataflow import Flow, NameUnknown, Store, register_codec
 from dataflow.durable.storable import storable_of
-from dataflow.inspection.json_values import StoredValues
+from dataflow.inspection.json_values import StoredValues, json_value
 from dataflow.inspection.open_asks import OpenAsk, asks_of
 from dataflow.inspection.stored_run import (
     NodeBranch,
@@ -152,10 +153,40 @@ class TestAsks:
         assert asks_of(store, "q") == []
 
 
+class Colour(Enum):
+    RED = "red"
+
+
+class Number(IntEnum):
+    ONE = 1
+
+
+async def typed(colour: Colour = Colour.RED, number: Number = Number.ONE) -> None: ...
+
+
+def giving(value: object) -> Any:
+    async def give() -> Any:
+        return value
+
+    return give
+
+
 class TestStoredValues:
     def test_a_class_becomes_an_object_without_being_imported(self) -> None:
         data = {"$": "nowhere:Point", "v": {"x": {"$": "set", "v": [1]}}}
         assert StoredValues(MemoryStore()).readable(data) == {"x": [1]}
+
+    @pytest.mark.parametrize("value", [Number.ONE, {1: [Colour.RED]}, {1: 2, "1": 3}, {Colour.RED: None}])
+    def test_a_stored_value_is_shown_as_the_value_itself(self, value: object) -> None:
+        journal, store = Store.memory(), MemoryStore()
+        with Flow("f") as flow:
+            flow.output("a", flow.add(giving(value)).out)
+            flow.add(typed)
+        run = flow.using(store=journal).run_sync()
+        data = next(
+            json.loads(one.data) for one in journal.records(run.run_id) if one.kind == "node_finished"
+        )
+        assert StoredValues(store).readable(data["ports"]["out"]["value"]) == json_value(value)
 
     @pytest.mark.parametrize("name", ["text", "odd:Odd"])
     def test_a_value_that_is_missing_or_malformed_is_named_in_its_place(self, name: str) -> None:
