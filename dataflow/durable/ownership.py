@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import anyio
 
@@ -62,6 +62,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+#: How long a caller that is cancelled waits for a store, in seconds.
+LONGEST_WAIT: Final = 5
 
 
 class Taken(NamedTuple):
@@ -283,17 +285,31 @@ def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def acquire(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
-    """Acquire something in a thread; release it if the caller is cancelled meanwhile."""
+    """Acquire something in a thread; release it if the caller is cancelled meanwhile.
+
+    The release is awaited, for up to `LONGEST_WAIT` seconds or until a second cancellation; then the thread
+    does it later.
+    """
     taken: list[T] = []
-    guard, is_left = Lock(), False
+    guard, is_left, has_begun = Lock(), False, False
+    done = new_event()
+    wake = threadsafe_callback(done.set)
 
     def work() -> None:
-        made = take()
+        nonlocal has_begun
         with guard:
-            if not is_left:
-                taken.append(made)
+            if is_left:
                 return
-        give_up(made)
+            has_begun = True
+        try:
+            made = take()
+            with guard:
+                if not is_left:
+                    taken.append(made)
+                    return
+            give_up(made)
+        finally:
+            wake()
 
     try:
         await call_in_thread(work)
@@ -302,6 +318,9 @@ async def acquire(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
             is_left = True
         for made in taken:
             await _call_through(partial(give_up, made))
+        if has_begun and not taken:
+            with anyio.move_on_after(LONGEST_WAIT, shield=True):
+                await done.wait()
         raise
     return taken[0]
 
