@@ -6,7 +6,7 @@ import json
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import anyio
@@ -291,20 +291,19 @@ async def acquire(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
     does it later.
     """
     taken: list[T] = []
-    guard, is_left, has_begun = Lock(), False, False
+    guard, is_left, has_begun = Lock(), Event(), Event()
     done = new_event()
     wake = threadsafe_callback(done.set)
 
     def work() -> None:
-        nonlocal has_begun
         with guard:
-            if is_left:
+            if is_left.is_set():
                 return
-            has_begun = True
+            has_begun.set()
         try:
             made = take()
             with guard:
-                if not is_left:
+                if not is_left.is_set():
                     taken.append(made)
                     return
             give_up(made)
@@ -315,10 +314,10 @@ async def acquire(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
         await call_in_thread(work)
     except BaseException:
         with guard:
-            is_left = True
+            is_left.set()
         for made in taken:
             await _call_through(partial(give_up, made))
-        if has_begun and not taken:
+        if has_begun.is_set() and not taken:
             with anyio.move_on_after(LONGEST_WAIT, shield=True):
                 await done.wait()
         raise

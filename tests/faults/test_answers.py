@@ -128,14 +128,15 @@ async def test_an_ask_that_has_expired_says_so_in_a_resumed_run() -> None:
     with Flow("late") as flow:
         flow.output("first", flow.ask(bool, "?", name="first", expires=0.001, default=True).out)
         flow.output("second", flow.ask(bool, "?", name="second").out)
-    kept = flow.using(store=Store.memory())
+    store = Store.memory()
+    kept = flow.using(store=store)
     result = await kept.run()
     while "first" not in result.outputs:
         result = await kept.resume(result.run_id)
     with pytest.raises(AnswerRefused) as refused:
         await kept.resume(result.run_id, {"first": False})
     assert refused.value.problem == EXPIRED
-    ended = partial(ended_asks, kept.settings.store, result.run_id)
+    ended = partial(ended_asks, store, result.run_id)
     with pytest.raises(Refused) as refused_too:
         read_answers(result.run_id, [], ["first=false"], ended)
     assert [problem.code for problem in refused_too.value.problems] == ["DF1119"]
