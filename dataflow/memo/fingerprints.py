@@ -13,11 +13,12 @@ from dataflow.core.ports import Signal
 from dataflow.core.states import UNSETTLED, Errored, Remembered
 from dataflow.diagnostics.values import NO_CONTENT_HASH
 from dataflow.scheduler.arguments import checked, is_live
+from dataflow.values.constants import Constant, is_plain
 from dataflow.values.digest_leaves import Digested, listed, text
 from dataflow.values.digest_parts import type_of
 from dataflow.values.digests import NoDigest, digest
 from dataflow.values.forms import caches_of
-from dataflow.values.functions import NAME, PYTHON, FunctionGraph, is_plain
+from dataflow.values.functions import NAME, PYTHON, FunctionGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -123,7 +124,7 @@ def _result(kind: NodeType) -> bytes:
 
 
 def _is_fixed(value: object) -> bool:
-    return type(value) is Digested or is_plain(value)
+    return type(value) in (Constant, Digested) or is_plain(value)
 
 
 def _settings(config: Config | None) -> Iterator[tuple[str, Any]]:

@@ -10,7 +10,6 @@ from datetime import date, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from hashlib import blake2b
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Final
@@ -22,20 +21,13 @@ from dataflow.core.public_names import public_name
 from dataflow.core.signature import qualified_id
 from dataflow.secrets.secret import Secret
 
-__all__ = ["NO_NAMES", "canonical_text", "constant_digest"]
+__all__ = ["NO_NAMES", "canonical_text"]
 
 #: Types whose repr is complete and unique.
 PLAIN: Final = (
     type(None), bool, int, float, complex, bytes, bytearray, Decimal, Fraction, PurePath, UUID, date, time,
     timedelta, timezone, range, type(...),
 )  # fmt: skip
-#: The types of constants with items, besides named tuples, frozen dataclasses and frozen models.
-CONTAINERS: Final = frozenset({dict, list, tuple, set, frozenset, MappingProxyType})
-#: The maximum number of parts of a constant: hashing is to take no longer than about 50 ms.
-MOST_PARTS: Final = 10_000
-#: How many constants are remembered, the newest.
-MOST_CONSTANTS: Final = 10_000
-_constants: Final[dict[int, tuple[object, str]]] = {}  # keeps them alive, and their ids
 #: For names that are kept unchanged.
 NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -89,47 +81,6 @@ def canonical_text(
         else:
             pieces.append(_without_parts(one, functions, names))
     return "".join(pieces)
-
-
-def constant_digest(value: object) -> str | None:
-    """Return the content hash of a constant as it was when it was first seen in this process.
-
-    Code reads a list or dict of a module as a table, or keeps its state in it: what is changed in place later
-    does not count. None for an object that is not made of plain values, and for a large one.
-    """
-    known = _constants.get(id(value))
-    if known is not None and known[0] is value:
-        return known[1]
-    if not _is_constant(value):
-        return None
-    found = blake2b(canonical_text(value).encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
-    while len(_constants) >= MOST_CONSTANTS:
-        _constants.pop(next(iter(_constants)), None)
-    _constants[id(value)] = value, found
-    return found
-
-
-def _is_constant(value: object) -> bool:
-    todo, seen = list[Any]([value]), set[int]()
-    for one in todo:  # grows while it is walked
-        kind: Any = type(one)
-        if kind is str or kind in PLAIN or isinstance(one, Enum | PurePath) or id(one) in seen:
-            continue
-        seen.add(id(one))
-        if kind in CONTAINERS and len(one) + len(todo) > MOST_PARTS:
-            return False
-        match one:
-            case dict() | MappingProxyType() if kind in CONTAINERS:
-                todo += [*one.keys(), *one.values()]
-            case list() | tuple() | set() | frozenset() if kind in CONTAINERS or hasattr(kind, "_fields"):
-                todo += one
-            case BaseModel() if kind.model_config.get("frozen"):
-                todo += vars(one).values()
-            case _ if (params := getattr(kind, "__dataclass_params__", None)) is not None and params.frozen:
-                todo += [getattr(one, field.name) for field in dataclasses.fields(kind)]
-            case _:
-                return False
-    return True
 
 
 def _parts(one: object, functions: list[object] | None, names: Mapping[str, str]) -> list[Any] | None:

@@ -46,9 +46,10 @@ from dataflow.secrets.foreign import is_secret
 from dataflow.types.shapes import ALIASES, type_name
 from dataflow.values.classes import class_name
 from dataflow.values.codecs import kind_of
+from dataflow.values.constants import FUNCTIONS, Constant
 from dataflow.values.digest_leaves import LEAVES, Digested, hashed, listed, named
 from dataflow.values.forms import ABSENT, NOTED, caches_of, has_fields, slots_of
-from dataflow.values.functions import FUNCTIONS, FunctionGraph
+from dataflow.values.functions import FunctionGraph
 from dataflow.values.kinds import BY_TYPE
 from dataflow.values.refusals import NO_FIELDS, Refused, reason_against, step_into
 
@@ -166,6 +167,18 @@ def _function(value: object) -> Apart:
     return Apart(parts, partial(listed, b"F"), lambda number: f".<{held[number // 2].part}>")
 
 
+def _constant(value: Constant) -> Apart:
+    """Take a constant apart when it is first hashed."""
+    if value.digest is not None:
+        return Apart([Digested(value.digest)], itemgetter(0), lambda _: "")
+
+    def finish(digests: list[bytes]) -> bytes:
+        value.digest = digests[0]
+        return digests[0]
+
+    return Apart([value.value], finish, lambda _: "")
+
+
 def _type_parameter(value: Any) -> Apart:
     """Take a type variable apart, which is written in C since Python 3.12."""
     constraints = getattr(value, "__constraints__", ())
@@ -241,6 +254,7 @@ TAKINGS: Final[dict[type, Taking]] = {
     **dict.fromkeys(ALIASES, _alias),
     GenericAlias: _sequence(b"G", lambda value: [get_origin(value), *get_args(value)], item_step),
     UnionType: _set(b"U", get_args),
+    Constant: _constant,
     History: _history,
     **dict.fromkeys(FUNCTIONS, _function),
 }

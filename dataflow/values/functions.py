@@ -5,19 +5,16 @@ from __future__ import annotations
 import dataclasses
 import functools
 import sys
-from enum import Enum
 from functools import cached_property, lru_cache, partial, partialmethod
 from hashlib import blake2b
 from operator import is_
 from types import (
     BuiltinFunctionType,
-    CellType,
     CodeType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
     ModuleType,
-    NoneType,
     WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -27,7 +24,17 @@ from pydantic.fields import FieldInfo
 from dataflow.core.distributions import versions_of_module
 from dataflow.core.functions import module_name
 from dataflow.types.shapes import type_name
-from dataflow.values.canonical import NO_NAMES, canonical_text, constant_digest
+from dataflow.values.canonical import NO_NAMES, canonical_text
+from dataflow.values.constants import (
+    ABSENT,
+    PLAIN,
+    Constant,
+    constant_of,
+    content_of,
+    is_function,
+    is_plain,
+    parts_of_value,
+)
 from dataflow.values.digest_leaves import Digested, hashed, text
 from dataflow.values.projects import (
     OWN_PACKAGES,
@@ -43,7 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
-    "FUNCTIONS",
     "NAME",
     "PYTHON",
     "FunctionGraph",
@@ -51,17 +57,11 @@ __all__ = [
     "codes_of",
     "digest_of",
     "is_own",
-    "is_plain",
 ]
 
 PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 #: The maximum length of a chain of wrapped functions; a longer one is a cycle.
 MOST_WRAPPED: Final = 1_000
-#: The types of values that are searched for code.
-FUNCTIONS: Final = (
-    FunctionType, MethodType, partial, type, staticmethod, classmethod, property, BuiltinFunctionType,
-    MethodDescriptorType, WrapperDescriptorType, type(lru_cache(len)), cached_property, partialmethod,
-)  # fmt: skip
 #: The types that decorators make of the functions of a class.
 _DECORATED: Final = (
     staticmethod, classmethod, property, cached_property, partial, partialmethod, type(lru_cache(len)),
@@ -72,12 +72,16 @@ _SETTINGS: Final = sorted(
     for name in FieldInfo.__slots__
     if not name.startswith("_") and name not in ("annotation", "default_factory")
 )
+#: Constants of a class that do not matter, or that Python adds.
+_MADE: Final = frozenset(
+    {"__annotations__", "__doc__", "__firstlineno__", "__hash__", "__module__", "__qualname__",
+     "__non_callable_proto_members__", "__static_attributes__"}
+)  # fmt: skip
+#: How much of a value is searched for functions.
+MOST_SEARCHED: Final = 10_000
 #: The label of a function's name: part of the hash of a function as a value, but not of a node's behaviour.
 NAME: Final = "name"
 CODE: Final = "code"
-#: The value of an unbound variable.
-ABSENT: Final = Digested(b"-")
-_PLAIN: Final = frozenset({NoneType, bool, int, float, complex, str, bytes})
 
 
 def digest_of(text: str) -> str:
@@ -171,31 +175,12 @@ class Held(NamedTuple):
     value: Any
 
 
-def is_function(value: object) -> bool:
-    """Return whether a value is searched for code, by its real type, ignoring a faked `__class__`."""
-    return issubclass(type(value), FUNCTIONS)
-
-
-def is_plain(value: object) -> bool:
-    """Return whether a value is immutable: a number, string, bytes, enum member, or a tuple of these."""
-    todo, seen = [value], set[int]()
-    for one in todo:  # grows while it is walked
-        kind = type(one)
-        if kind in _PLAIN or issubclass(kind, Enum) or id(one) in seen:
-            continue
-        if kind is not tuple and kind is not frozenset:
-            return False
-        seen.add(id(one))
-        todo += one  # type: ignore[arg-type]  # as just checked
-    return True
-
-
 def _constant(value: object) -> object:
-    """Return a plain value itself, the content hash of another constant, and ABSENT for what is none."""
+    """Return a plain value itself, another constant as one, and ABSENT for what is none."""
     if value is ABSENT or is_plain(value):
         return value
-    found = None if is_function(value) or type(value) is ModuleType else constant_digest(value)
-    return ABSENT if found is None else Digested(hashed(b"x", text(found)))
+    found = None if is_function(value) or type(value) is ModuleType else constant_of(value)
+    return ABSENT if found is None else found
 
 
 class FunctionGraph:
@@ -206,13 +191,14 @@ class FunctionGraph:
     helpers: each is a separate part, of which only immutable values count. Libraries count by version.
     """
 
-    __slots__ = ("_helpers", "_libraries", "functions", "held", "links", "seen")
+    __slots__ = ("_helpers", "_included", "_libraries", "functions", "held", "links", "seen")
 
     def __init__(self, root: object) -> None:
         self.functions: list[Any] = []
         self.held: list[Held] = []
         self.links: list[tuple[dict[str, Any], str, object]] = []  # attributes of modules, with their values
         self._libraries: set[str] = set()
+        self._included: dict[int, object] = {}  # by id
         self._helpers: dict[int, tuple[str, Any]] = {id(root): ("", root)}  # by id, with their parts
         todo = [("", root)]
         for part, one in todo:  # grows while it is walked
@@ -237,10 +223,14 @@ class FunctionGraph:
                         functions.append(value)
                         parts.append(part or ("" if label == CODE else label))
                     content = Digested(b"@%d" % number)
-                elif start and type(value) is not Digested and not is_plain(value):
-                    if label != CODE:  # state of a helper, which may change with each call
+                elif type(value) not in (Constant, Digested):
+                    self._include(value, label)
+                    if start:
+                        content = _constant(value)
+                    if content is ABSENT and label != CODE:  # its state, which may change with each call
                         continue
-                    content = Digested(hashed(b"x", text(canonical_text(value))))
+                    if content is ABSENT:
+                        content = Digested(hashed(b"x", text(canonical_text(value))))
                 is_of_helper = start and label != CODE
                 self.held.append(
                     Held(f"{label} of {part}" if is_of_helper else part or label, label, content)
@@ -258,8 +248,8 @@ class FunctionGraph:
             for reference in references_in(one.__code__):
                 self._follow(reference, one.__globals__)
         elif origin is Origin.PROJECT and isinstance(one, type):
-            for base in one.__bases__:
-                self._include(base, base.__qualname__)
+            for name, value in _beside_members(one):
+                self._include(value, name)
 
     def _follow(self, reference: Reference, variables: dict[str, Any]) -> None:
         """Note what code reads as a global variable, as an attribute of a module, or imports."""
@@ -280,36 +270,57 @@ class FunctionGraph:
             if type(value) is not ModuleType or origin_of(value.__name__) is not Origin.PROJECT:
                 break
             module, name = vars(value), f"{name}.{attribute}"
-            value = module.get(attribute, ABSENT)
+            value = module.get(attribute, module.get("__getattr__", ABSENT))
             self.links.append((module, attribute, value))
             if (constant := _constant(value)) is not ABSENT:
                 self.held.append(Held(f"global {name!r}", "global", constant))
-        if value is not ABSENT and not is_plain(value):
-            self._include(value, name)
+        self._include(value, name)
 
     def _include(self, value: Any, name: str) -> None:
-        """Note a function, a class, or the class of another object."""
-        if type(value) is not ModuleType and not is_function(value):
-            wrapped = getattr(value, "__wrapped__", None)
-            value = wrapped if is_function(wrapped) else type(value)
-        inner = value
-        while isinstance(inner, partial):
-            inner = inner.func
-        module = module_of(inner)
-        match origin_of(module) if module else Origin.FIXED:
-            case Origin.LIBRARY:
-                self._libraries.add(module.partition(".")[0])
-            case Origin.PROJECT if type(value) is not ModuleType:
-                shown = _name(value) if hasattr(value, "__qualname__") else f"{module_name(module)}:{name}"
-                self._helpers.setdefault(id(value), (f"helper {shown!r}", value))
-            case _:
-                pass
+        """Note the functions and classes that a value is, has or consists of."""
+        todo = [value]
+        for one in todo:  # grows while it is walked
+            if type(one) in PLAIN or id(one) in self._included:
+                continue
+            self._included[id(one)] = one
+            origin = self._note(one, name)
+            if (
+                type(one) is ModuleType
+                or isinstance(one, type)
+                or (is_function(one) and origin is Origin.PROJECT)
+            ):
+                continue  # what a helper has follows when it is walked
+            if not is_function(one):
+                origin = self._note(type(one), name)
+            if len(todo) < MOST_SEARCHED:
+                todo += parts_of_value(one, is_searched=origin is Origin.PROJECT)
+
+    def _note(self, value: Any, name: str) -> Origin:
+        """Note a function or class as a helper, or its library."""
+        module = module_of(value) if is_function(value) or type(value) is ModuleType else ""
+        origin = origin_of(module) if module else Origin.FIXED
+        if origin is Origin.LIBRARY:
+            self._libraries.add(module.partition(".")[0])
+        if _is_made(value) or (origin is Origin.PROJECT and type(value) is not ModuleType):
+            origin = Origin.PROJECT
+            shown = _name(value) if hasattr(value, "__qualname__") else name
+            self._helpers.setdefault(id(value), (f"helper {shown!r}", value))
+        return origin
 
     def is_same(self) -> bool:
         """Return whether all functions still refer to the same objects."""
         if not all(map(_Seen.is_same, self.seen)):
             return False
         return all(variables.get(name, ABSENT) is value for variables, name, value in self.links)
+
+
+def _is_made(value: Any) -> bool:
+    """Return whether a function is one of another module with a value of this one: `partial`, `[].index`."""
+    kind = type(value)
+    is_bound = issubclass(kind, BuiltinFunctionType) and not isinstance(
+        value.__self__, ModuleType | type | None
+    )
+    return kind is partial or is_bound
 
 
 def _defined_in(module: ModuleType) -> list[str]:
@@ -332,7 +343,7 @@ class _Seen:
         self.code = function.__code__ if is_function else None
         self.defaults = function.__defaults__ if is_function else None
         self.named = function.__kwdefaults__ if is_function else None
-        self.cells = [(cell, _content(cell)) for cell in (is_function and function.__closure__) or ()]
+        self.cells = [(cell, content_of(cell)) for cell in (is_function and function.__closure__) or ()]
         names = _global_names(function.__code__) if is_function else ()
         self.variables = [(name, function.__globals__.get(name)) for name in names]
         self.held = _replaceable(function)
@@ -350,7 +361,7 @@ class _Seen:
                 if variables.get(name) is not value:
                     return False
             for cell, value in self.cells:
-                if _content(cell) is not value:
+                if content_of(cell) is not value:
                     return False
             if self.named is None:
                 return True
@@ -417,7 +428,7 @@ def _of_function(one: FunctionType) -> Iterator[tuple[str, object]]:
         )
     yield from ((f"default {name!r}", value) for name, value in sorted((one.__kwdefaults__ or {}).items()))
     for name, cell in zip(code.co_freevars, one.__closure__ or (), strict=True):
-        value = _content(cell)
+        value = content_of(cell)
         is_own_class = name == "__class__" and isinstance(value, type)  # the class contains the function
         yield f"closure {name!r}", _name(value) if is_own_class else value
     for name in _global_names(code):
@@ -439,11 +450,21 @@ def _of_class(one: type) -> Iterator[tuple[str, object]]:
         elif isinstance(value, _DECORATED):
             is_counted = True
         else:
-            value = ABSENT if name.startswith("__") else _constant(value)  # noqa: PLW2901 - as it is hashed
+            value = ABSENT if name in _MADE or name.startswith("__pydantic") else _constant(value)  # noqa: PLW2901 - as it is hashed
             is_counted = value is not ABSENT
         if is_counted:
             yield CODE, name
             yield CODE, value
+
+
+def _beside_members(one: type) -> Iterator[tuple[str, object]]:
+    """Yield what a class is made by, and its members and types of fields that are no functions of its own."""
+    yield from ((base.__qualname__, base) for base in (*one.__bases__, type(one)))
+    for name, value in vars(one).items():
+        if not name.startswith("__") and not isinstance(value, (FunctionType, *_DECORATED)):
+            yield f"{one.__qualname__}.{name}", value
+    for name, field in vars(one).get("__pydantic_fields__", {}).items():
+        yield name, field.annotation
 
 
 def _of_fields(one: type) -> Iterator[tuple[str, object]]:
@@ -462,13 +483,6 @@ def _of_fields(one: type) -> Iterator[tuple[str, object]]:
     for name, field in members.get("__pydantic_fields__", {}).items():
         yield CODE, (name, *(getattr(field, setting) for setting in _SETTINGS))
         yield CODE, field.default_factory
-
-
-def _content(cell: CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:  # the variable is unbound
-        return ABSENT
 
 
 @lru_cache(maxsize=10_000)

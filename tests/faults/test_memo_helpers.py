@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a row of a table has a module on its line
 """F-C14: helpers of the same project are part of a node's version; a memo that can never hit is a warning."""
 
 from __future__ import annotations
@@ -191,6 +192,66 @@ async def test_an_edit_of_a_helper_computes_again_and_why_names_it(
             if part is not None:
                 assert edited.why("price").endswith(f": {part} differs from what is known")
             (tmp_path / file).write_text(FILES[file])
+
+
+#: What a module defines, what its node computes, and an edit of the first text to the second.
+MEMBERS: Final[list[tuple[str, str, str, str]]] = [
+    ("class D:\n  def __init__(self, f): self.f = f\n  def __call__(self, x): return self.f(x)\n@D\ndef h(x): return x*1", "h(x)", "x*1", "x*3"),
+    ("class D:\n  __slots__ = 'f'\n  def __init__(self, *f): self.f = [{1: f}]\nd = D(lambda x: x*1)", "d.f[0][1][0](x)", "x*1", "x*3"),
+    ("class M(type):\n  def __call__(cls, x): return x*1\nclass T(metaclass=M): pass", "T(x)", "x*1", "x*3"),
+    ("class T:\n  class U:\n    def m(self): return 1", "T.U().m()", "return 1", "return 3"),
+    ("class D:\n  def __get__(self, *_): return 1\nclass T:\n  d = D()", "T.d", "return 1", "return 3"),
+    ("class T:\n  __match_args__ = ('a',)\n  a, b = 1, 2\ndef h():\n  match T():\n    case T(z): return z", "h()", "('a',)", "('b',)"),
+    ("class T:\n  @functools.singledispatchmethod\n  def m(self, x): ...\n  @m.register\n  def _(self, x: int): return x*1", "T().m(x)", "x*1", "x*3"),
+    ("@functools.singledispatch\ndef h(x): ...\n@h.register\ndef _(x: int): return x*1", "h(x)", "x*1", "x*3"),
+    ("V = TypeVar('V')\nclass B(Generic[V]):\n  def m(self): return 1\nT = B[int]", "T().m()", "return 1", "return 3"),
+    ("class E(Enum):\n  A = 1\n  def m(self): return 1\nK = E.A", "K.m()", "return 1", "return 3"),
+    ("def v(x): return x*1\nclass T(BaseModel):\n  a: list[Annotated[int, AfterValidator(v)]]", "T(a=[x]).a[0]", "x*1", "x*3"),
+    ("class Q(BaseModel):\n  a: int\n  def m(self): return self.a*1\nclass T(BaseModel):\n  q: Q", "T(q={'a': x}).q.m()", "a*1", "a*3"),
+    ("def v(x): return x*1\nT = TypeAdapter(Annotated[int, AfterValidator(v)])", "T.validate_python(x)", "x*1", "x*3"),
+    ("def h(x, r=[1, 2]): return x*sum(r)", "h(x)", "[1, 2]", "[1, 3]"),
+    ("def h(x, r=Decimal('1')): return x*r", "h(x)", "'1'", "'2'"),
+    ("def make(r):\n  return lambda x: x*r[0]\nh = make([1])", "h(x)", "[1]", "[2]"),
+    ("h = functools.partial(divmod, 7)", "h(x)", "7", "8"),
+    ("h = re.compile('a').match", "bool(h('a'))", "'a'", "'b'"),
+    ("class P(NamedTuple):\n  a: Decimal\nK = P(Decimal('1'))", "K.a*x", "'1'", "'2'"),
+    *[(f"K = {one}", "str(K)", "1", "2") for one in ("date(2001, 1, 1)", "Path('1')", "re.compile('1')", "deque([1])", "Text('1')")],
+    ("H = (lambda x: x*1,)", "H[0](x)", "x*1", "x*3"),
+    ("class T:\n  def m(self, x): return x*1\nH = {'a': [T()]}", "H['a'][0].m(x)", "x*1", "x*3"),
+]  # fmt: skip
+MEMBERS_OF: Final = """
+import functools, re
+from collections import deque
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Generic, NamedTuple, TypeVar
+from pydantic import AfterValidator, BaseModel, TypeAdapter
+from dataflow import node
+
+CALLS = []
+class Text(str): ...
+"""
+
+
+async def test_an_edit_of_what_a_value_consists_of_computes_again(
+    project: Callable[[], Any], tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    for defined, computed, old, new in MEMBERS:
+        with subtests.test(defined):
+            process_memo.clear()
+            calls, outs = [], []
+            node_of = f"@node(memo='process')\nasync def price(x: int) -> object:\n  CALLS.append(x)\n  return {computed}"
+            assert old in defined
+            for edited in (defined, defined, defined.replace(old, new)):
+                (tmp_path / "nodes_of.py").write_text(f"{MEMBERS_OF}\n{edited}\n{node_of}\n")
+                module = project()
+                result = await flow_of(module).run()
+                calls.append(len(module.CALLS))
+                outs.append(result["out"])
+                assert result.warnings == ()
+            assert (calls, outs[0] == outs[2]) == ([1, 0, 1], False)
 
 
 TRIES: Final[list[int]] = []

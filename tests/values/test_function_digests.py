@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from dataflow.values.constants import is_plain
 from dataflow.values.digests import NoDigest, digest
-from dataflow.values.functions import is_plain
 from tests.values.test_code_digests import ONE, OTHER, SAME
 from tests.values.test_code_digests import made as compiled
 
