@@ -55,7 +55,7 @@ SETTINGS: dict[str, tuple[Any, Any]] = {
     "max_concurrency": (2, None), "limits": ({"web": 1}, None), "errors": ("continue", None),
     "timeout": (60, None), "cleanup": (1, CLEANUP), "keep": (False, True), "store": (Store.memory(), None),
     "memo": (ProcessMemo(), None), "telemetry": (Telemetry(content=True), None),
-    "check_values": (True, False),
+    "check_values": (True, False), "progress": (True, False),
 }  # fmt: skip
 
 

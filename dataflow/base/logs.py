@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import logging
 import traceback
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dataflow.base.failure import traceback_of
-from dataflow.base.wording import conceal, has_secrets, noticing_secrets, short_repr
+from dataflow.base.wording import conceal, has_secrets, short_repr
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = ["SecretFilter", "mask_handlers", "masked_handlers", "masked_logger"]
+__all__ = ["SecretFilter", "masked_logger"]
 
 
 class SecretFilter(logging.Filter):
@@ -54,36 +50,6 @@ def masked_logger(name: str) -> logging.Logger:
     logger = logging.getLogger(name)
     logger.addFilter(_FILTER)
     return logger
-
-
-def mask_handlers() -> None:
-    """Mask secrets in what all handlers write that loggers have now."""
-    for handler in _handlers():
-        handler.addFilter(_FILTER)  # does nothing the second time
-
-
-@contextmanager
-def masked_handlers() -> Iterator[None]:
-    """Mask secrets in what the handlers of all loggers write, until the block ends.
-
-    A handler that is added in the block is masked as soon as another secret is revealed.
-    """
-    mask_handlers()
-    try:
-        with noticing_secrets(mask_handlers):
-            yield
-    finally:
-        for handler in _handlers():
-            handler.removeFilter(_FILTER)
-
-
-def _handlers() -> Iterator[logging.Handler]:
-    loggers = [logging.root, *logging.root.manager.loggerDict.values()]
-    for logger in loggers:
-        if isinstance(logger, logging.Logger):  # else the place of one that nobody has asked for
-            yield from logger.handlers
-    if logging.lastResort is not None:  # writes where no logger has a handler
-        yield logging.lastResort
 
 
 _FILTER: Final = SecretFilter()

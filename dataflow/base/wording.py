@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from contextlib import contextmanager
 from datetime import UTC
 from itertools import chain, islice
 from reprlib import Repr
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable
     from datetime import datetime
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "listed",
     "moment",
     "nearest",
-    "noticing_secrets",
     "on_one_line",
     "read_place",
     "short_repr",
@@ -53,7 +51,6 @@ _UNSEEN: Final = re.compile(
 _PLACE: Final = re.compile(r"(\d+):(\d+) ")
 
 _conceal: Callable[[str], str] | None = None
-_when_known: list[Callable[[], None]] = []
 
 
 def conceal(text: str) -> str:
@@ -67,21 +64,9 @@ def has_secrets() -> bool:
 
 
 def conceal_with(function: Callable[[str], str]) -> None:
-    """Set the function that masks secrets; called when another secret of the process is revealed."""
+    """Set the function that masks secrets; called when the first secret of the process is revealed."""
     global _conceal  # noqa: PLW0603 - most processes know no secret, and import nothing for it
     _conceal = function
-    for notice in _when_known:
-        notice()
-
-
-@contextmanager
-def noticing_secrets(notice: Callable[[], None]) -> Iterator[None]:
-    """Call a function whenever another secret is revealed during the block, in the thread that reveals it."""
-    _when_known.append(notice)
-    try:
-        yield
-    finally:
-        _when_known.remove(notice)
 
 
 def visible(text: str) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from dataflow.base.logs import masked_handlers
 from dataflow.base.wording import visible
 from dataflow.cli.commands.asks import answer, asks
 from dataflow.cli.commands.check import check
@@ -107,7 +106,7 @@ def _app() -> typer.Typer:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line with these arguments, by default the process's; returns the exit code (S20)."""
     interrupting = Interrupts(owns_process=arguments is None)
-    with tolerant(), masked_handlers(), masked_by_python(), interrupting as interrupts:
+    with tolerant(), masked_by_python(), interrupting as interrupts:
         try:
             _app()(args=arguments, prog_name="dataflow", obj=interrupts)
         except SystemExit as ended:

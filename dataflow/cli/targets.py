@@ -16,7 +16,6 @@ from urllib.parse import quote, unquote, urlencode
 import typer
 
 from dataflow.base.failure import traceback_of
-from dataflow.base.logs import mask_handlers
 from dataflow.cli.output import ExitCode, Interrupted, Refused, problems_in
 from dataflow.diagnostics.commands import (
     FLOW_MOVED,
@@ -191,7 +190,6 @@ def load(target: str, *, imports: bool) -> Flow:
     with refusing(target):
         flow = find_flow(target, imports=imports)
         _ = flow.wiring  # a @flow function is called now
-    mask_handlers()  # which what was imported may have added
     return flow
 
 
