@@ -189,7 +189,8 @@ def test_plain_global_variables_count() -> None:
         source = f"async def f(): {body}"
         three = of(compiled(source, RATE=3))
         for value in values:
-            assert differing(three, of(compiled(source, RATE=value))) - {MODE} == {"global 'RATE'"}
+            found = differing(three, of(compiled(source, RATE=value)))
+            assert {part for part in found if MODE not in part} == {"global 'RATE'"}
 
 
 def test_the_parts_are_named_as_people_read_them() -> None:
