@@ -54,7 +54,7 @@ OTHER_ROOMS: Final = {
     "properties", "support", "typing",
 }  # fmt: skip
 FEWEST_MODULES: Final = 3
-MOST_LOADED: Final = 105
+MOST_LOADED: Final = 106
 
 NEVER: Final = {"hypothesis", "litellm", "mcp", "pytest", "starlette", *PACKS}
 NOT_AT_IMPORT: Final = {"jinja2", "litellm", "mcp", "networkx", "opentelemetry", "rich", "typer", *PACKS}
