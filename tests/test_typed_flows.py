@@ -61,10 +61,8 @@ async def test_the_function_is_called_once() -> None:
 def test_a_typed_flow_keeps_name_and_docstring() -> None:
     assert isinstance(double_inc, TypedFlow)
     assert (double_inc.name, double_inc.__name__, double_inc.__doc__) == (
-        "double_inc",
-        "double_inc",
-        "Add two.",
-    )
+        "double_inc", "double_inc", "Add two.",
+    )  # fmt: skip
 
 
 def test_whatever_is_used_first_traces_the_function() -> None:

@@ -161,8 +161,6 @@ def test_an_interrupted_run_shows_where_it_was_called(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         _, text = running.communicate(timeout=20)
     assert [line.partition(", line")[0] for line in text.splitlines()] == [
-        "Traceback (most recent call last):",
-        f'  File "{tmp_path / "slow.py"}"',
-        "    f.run_sync()",
+        "Traceback (most recent call last):", f'  File "{tmp_path / "slow.py"}"', "    f.run_sync()",
         "KeyboardInterrupt",
-    ]
+    ]  # fmt: skip

@@ -14,13 +14,9 @@ from dataflow.core.states import RELEASED, UNSETTLED, is_dead
 from tests.behaviour.nodes import Tally, tallying
 
 ENDED: Final = {
-    NodeState.DONE,
-    NodeState.SKIPPED,
-    NodeState.FAILED,
-    NodeState.TIMED_OUT,
-    NodeState.CANCELLED,
+    NodeState.DONE, NodeState.SKIPPED, NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED,
     NodeState.NOT_RUN,
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

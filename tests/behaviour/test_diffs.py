@@ -54,20 +54,16 @@ async def test_an_answer_is_a_cause_and_what_is_in_one_run_alone_is_told() -> No
     run = await run_of(flow)
     fork = await flow.fork(run, changes={"first": 1})
     assert await lines(flow, run, fork.run_id) == [
-        "A -> B: 3 differences",
-        "cause    answer to first: nothing yet -> 1",
-        "follows  up: only in B (done)",
-        "follows  second: only in B (paused)",
-    ]
+        "A -> B: 3 differences", "cause    answer to first: nothing yet -> 1",
+        "follows  up: only in B (done)", "follows  second: only in B (paused)",
+    ]  # fmt: skip
     await flow.resume(run, {"first": 1})
     await flow.resume(run, {"second": 2})
     other = await flow.fork(run, changes={"second": 3})
     assert await lines(flow, run, other.run_id) == [
-        "A -> B: 3 differences",
-        "cause    answer to second: 2 -> 3",
-        "follows  add.out: 4 -> 5",
+        "A -> B: 3 differences", "cause    answer to second: 2 -> 3", "follows  add.out: 4 -> 5",
         "follows  output 'sum': 4 -> 5",
-    ]
+    ]  # fmt: skip
 
 
 async def test_a_changed_config_is_told_with_what_a_fork_has_changed() -> None:

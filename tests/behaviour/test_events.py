@@ -33,13 +33,9 @@ async def test_the_events_of_a_run() -> None:
     async with chain(1).start(x=1) as run:
         events = [event async for event in run.events()]
     assert [(event.seq, event.kind.value, event.path) for event in events] == [
-        (1, "run_started", ""),
-        (2, "node_started", "src"),
-        (3, "node_finished", "src"),
-        (4, "node_started", "inc"),
-        (5, "node_finished", "inc"),
-        (6, "run_finished", ""),
-    ]
+        (1, "run_started", ""), (2, "node_started", "src"), (3, "node_finished", "src"),
+        (4, "node_started", "inc"), (5, "node_finished", "inc"), (6, "run_finished", ""),
+    ]  # fmt: skip
     assert events[0].data == {"flow": "chain", "inputs": {"x": 1}}
     assert events[1].data == {"type": "tests.behaviour.nodes:src", "attempt": 1}
     assert (events[2].data["state"], events[2].data["ports"]["out"]) == ("done", {"value": 1})

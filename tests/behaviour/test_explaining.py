@@ -53,14 +53,10 @@ async def test_what_waits_leads_to_the_asks_that_hold_it_up() -> None:
     ]
     kinds = {one.place: one.kind for one in result.explain("add").reasons}
     assert kinds == {
-        "add": ReasonKind.WAITING,
-        "up.out": ReasonKind.WAITING,
-        "up": ReasonKind.WAITING,
-        "first.out": ReasonKind.WAITING,
-        "first": ReasonKind.ASK,
-        "second.out": ReasonKind.WAITING,
+        "add": ReasonKind.WAITING, "up.out": ReasonKind.WAITING, "up": ReasonKind.WAITING,
+        "first.out": ReasonKind.WAITING, "first": ReasonKind.ASK, "second.out": ReasonKind.WAITING,
         "second": ReasonKind.ASK,
-    }
+    }  # fmt: skip
 
 
 async def test_each_state_has_its_kind() -> None:
@@ -81,15 +77,10 @@ async def test_each_state_has_its_kind() -> None:
         for name in ("up", "fails", "off", "unread", "endless", "up_2[0]", "first", "items")
     }
     assert kinds == {
-        "up": ReasonKind.SKIP,
-        "fails": ReasonKind.FAILURE,
-        "off": ReasonKind.DISABLED,
-        "unread": ReasonKind.NOT_DEMANDED,
-        "endless": ReasonKind.RACE_LOST,
-        "up_2[0]": ReasonKind.VALUE,
-        "first": ReasonKind.VALUE,
-        "items": ReasonKind.VALUE,
-    }
+        "up": ReasonKind.SKIP, "fails": ReasonKind.FAILURE, "off": ReasonKind.DISABLED,
+        "unread": ReasonKind.NOT_DEMANDED, "endless": ReasonKind.RACE_LOST, "up_2[0]": ReasonKind.VALUE,
+        "first": ReasonKind.VALUE, "items": ReasonKind.VALUE,
+    }  # fmt: skip
     assert told(result, "unread") == ["unread is not_run", "  because unread: not demanded"]
     assert told(result, "endless")[1].startswith("  because race")
     assert off is not failing

@@ -115,11 +115,9 @@ async def test_a_node_knows_its_path() -> None:
                 v.next(v.out)
             f.output("loop", it.result(seen.out))
         assert (await f.run()).outputs == {
-            "root": name,
-            "named": "a%2Fb%2Ec%20d",
-            "map": [f"{name}_2[0]", f"{name}_2[1]"],
+            "root": name, "named": "a%2Fb%2Ec%20d", "map": [f"{name}_2[0]", f"{name}_2[1]"],
             "loop": f"up[1]/{name}_3",
-        }
+        }  # fmt: skip
 
 
 async def reads_context(context: ExecutionContext) -> str:

@@ -253,10 +253,8 @@ class TestOutcomes:
             assert kinds == [["memo_missed", "node_started", "node_finished"], ["memo_hit", "node_finished"]]
             hit, end = events
             assert (hit.data["reach"], hit.data["type"], hit.data["from_path"]) == (
-                reach,
-                "tests.behaviour.test_memo_outcomes:first",
-                "first",
-            )
+                reach, "tests.behaviour.test_memo_outcomes:first", "first",
+            )  # fmt: skip
             assert end.data == {"state": "done", "ports": {"out": {"value": 1}}, "metadata": {}}
 
     async def test_a_hit_is_no_start_for_a_limit(self, tmp_path: Path) -> None:

@@ -140,11 +140,9 @@ class TestDamage:
 
     async def test_the_node_is_called_and_the_entry_is_written_again(self, tmp_path: Path) -> None:
         statements = (
-            "UPDATE blobs SET data = x'00'",
-            "DELETE FROM blobs",
-            "UPDATE memo SET data = replace(data, 'text', 'blob')",
-            "UPDATE memo SET parts = '['",
-        )
+            "UPDATE blobs SET data = x'00'", "DELETE FROM blobs",
+            "UPDATE memo SET data = replace(data, 'text', 'blob')", "UPDATE memo SET parts = '['",
+        )  # fmt: skip
         for number, statement in enumerate(statements):
             for name in ("store", "memo"):
                 store = Counting(tmp_path / f"{name}{number}")

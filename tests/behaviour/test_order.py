@@ -86,14 +86,9 @@ def rounds(f: Flow, log: Log) -> None:
 
 
 ORDERS: Final[dict[Callable[[Flow, Log], None], str]] = {
-    at_the_start: "d a c b",
-    made_ready: "a c h b d g e",
-    edges_in_another_order: "a b c",
-    two_ports: "b c",
-    waiting: "a b c d e f g h",
-    items: "a b a b a b c",
-    rounds: "c a b last c a b last",
-}
+    at_the_start: "d a c b", made_ready: "a c h b d g e", edges_in_another_order: "a b c", two_ports: "b c",
+    waiting: "a b c d e f g h", items: "a b a b a b c", rounds: "c a b last c a b last",
+}  # fmt: skip
 
 
 async def test_what_is_ready_starts_in_declared_order(subtests: pytest.Subtests) -> None:

@@ -91,14 +91,10 @@ async def test_only_ports_of_the_root_of_the_flow_have_streams() -> None:
     with Flow("other") as other:
         step = other.add(quiet, "a")
     refused: dict[Any, str] = {
-        "nobody": "DF0302",
-        "quiet.other": "DF0302",
-        "length": r"DF0335 length\.out:",
-        "again": r"DF0335 again\.out:",
-        "quiet.$done": r"quiet\.\$done",
-        3: "DF0338",
+        "nobody": "DF0302", "quiet.other": "DF0302", "length": r"DF0335 length\.out:",
+        "again": r"DF0335 again\.out:", "quiet.$done": r"quiet\.\$done", 3: "DF0338",
         step.out: r"DF0336 quiet\.out:",
-    }
+    }  # fmt: skip
     async with small().start(text="a bc") as run:
         for port, problem in refused.items():
             with pytest.raises(DataflowError, match=problem):

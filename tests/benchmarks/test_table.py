@@ -22,13 +22,11 @@ def nothing(_size: int) -> float:
 CHAIN = Question("chain", "chain of {:,}", "µs", (100, 1_000), dict.fromkeys(Way, nothing), 1.5, growth=1.05)
 FIGURES = Figures(
     {
-        Cell("chain", 100, "asyncio"): [1.0, 9.0, 1.2],
-        Cell("chain", 1_000, "asyncio"): [12.0],
-        Cell("chain", 1_000, "Fast"): [24.0],
-        Cell("chain", 1_000, "Slow"): [1_234.5],
+        Cell("chain", 100, "asyncio"): [1.0, 9.0, 1.2], Cell("chain", 1_000, "asyncio"): [12.0],
+        Cell("chain", 1_000, "Fast"): [24.0], Cell("chain", 1_000, "Slow"): [1_234.5],
     },
     {Cell("chain", 100, "trio"): "it broke"},
-)
+)  # fmt: skip
 
 
 def test_a_cell_is_the_median_of_the_rounds_and_growth_a_row_of_its_own() -> None:
@@ -41,11 +39,8 @@ def test_a_cell_is_the_median_of_the_rounds_and_growth_a_row_of_its_own() -> Non
 def test_the_fastest_peer_stands_beside_with_how_many_times_its_figure_is_ours() -> None:
     head, first, second, growth = table([CHAIN], FIGURES, ["Slow", "Fast"])
     assert [row[-2:] for row in (head, first, second, growth)] == [
-        ["fastest peer", "× ours"],
-        ["–", "–"],
-        ["Fast 24.0", "2.0"],
-        ["–", "–"],
-    ]
+        ["fastest peer", "× ours"], ["–", "–"], ["Fast 24.0", "2.0"], ["–", "–"],
+    ]  # fmt: skip
 
 
 def test_the_table_of_peers_has_what_any_of_them_was_asked() -> None:
@@ -79,13 +74,9 @@ def test_costs_are_read_from_what_the_process_told() -> None:
 
 def test_a_ratio_is_compared() -> None:
     expected = {
-        (10.0, 10.0): Verdict.HELD,
-        (11.4, 10.0): Verdict.HELD,
-        (11.6, 10.0): Verdict.DEARER,
-        (8.6, 10.0): Verdict.HELD,
-        (8.4, 10.0): Verdict.CHEAPER,
-        (10.0, None): Verdict.NEW,
-    }
+        (10.0, 10.0): Verdict.HELD, (11.4, 10.0): Verdict.HELD, (11.6, 10.0): Verdict.DEARER,
+        (8.6, 10.0): Verdict.HELD, (8.4, 10.0): Verdict.CHEAPER, (10.0, None): Verdict.NEW,
+    }  # fmt: skip
     assert {pair: verdict(*pair) for pair in expected} == expected
 
 

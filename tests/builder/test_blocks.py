@@ -123,13 +123,11 @@ def test_what_is_neither_a_port_nor_a_constant_is_a_problem() -> None:
         flow.output(name, value)
     problems = flow.check()
     assert {one.place: (one.code, one.available) for one in problems if one.code < "DF03"} == {
-        "outputs.a list": ("DF0217", None),
-        "outputs.a tuple": ("DF0217", None),
-        "outputs.a step": ("DF0216", ("out", "done", "error")),
-        "outputs.a branch": ("DF0216", ("yes", "no")),
+        "outputs.a list": ("DF0217", None), "outputs.a tuple": ("DF0217", None),
+        "outputs.a step": ("DF0216", ("out", "done", "error")), "outputs.a branch": ("DF0216", ("yes", "no")),
         "outputs.a loop": ("DF0216", ("result(...)", "all(...)")),
         "outputs.a loop variable": ("DF0216", ("out", "final")),
-    }
+    }  # fmt: skip
 
 
 async def test_joins_are_nested_up_to_a_depth() -> None:
@@ -293,10 +291,8 @@ async def test_each_node_has_the_flow_of_its_own_config() -> None:
     result = await f.run(n=0)
     assert dict(result.outputs) == {"n": 4}
     assert [path for path in result.states if path.startswith("counting_2/")] == [
-        "counting_2/inc",
-        "counting_2/inc_2",
-        "counting_2/inc_3",
-    ]
+        "counting_2/inc", "counting_2/inc_2", "counting_2/inc_3",
+    ]  # fmt: skip
 
 
 def test_a_missing_or_wrong_config_is_a_problem_where_it_is_placed() -> None:
@@ -334,10 +330,8 @@ def test_a_pack_may_offer_it() -> None:
     assert [
         (port.name, port.same_as, port.conditional) for port in pack.find("parting").outputs.values()
     ] == [
-        ("low", "value", True),
-        ("high", "value", True),
-        ("note", None, False),
-    ]
+        ("low", "value", True), ("high", "value", True), ("note", None, False),
+    ]  # fmt: skip
 
 
 def test_a_document_names_it_with_its_config(tmp_path: Path) -> None:

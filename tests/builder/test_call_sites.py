@@ -42,14 +42,10 @@ def test_a_problem_is_at_the_call_that_made_the_part() -> None:
     f = Flow()
     wired(f)
     at = {
-        "DF0308 loop.carry.carry.next": "next",
-        "DF0503 loop.while": "while",
-        "DF0301 inc.n": "in a list",
-        "DF0303 inc_2.n": "an edge",
-        "DF0209 inc_3.after": "after",
-        "DF0216 outputs.y": "an output",
+        "DF0308 loop.carry.carry.next": "next", "DF0503 loop.while": "while", "DF0301 inc.n": "in a list",
+        "DF0303 inc_2.n": "an edge", "DF0209 inc_3.after": "after", "DF0216 outputs.y": "an output",
         "DF0601 inputs.x.default": "an input",
-    }
+    }  # fmt: skip
     problems = found(f.check())
     file, line = marked(wired, "taken").rsplit(":", 1)
     assert problems.pop("DF0202 inc") == f"{file}:{int(line) - 1}"  # the line where the call begins

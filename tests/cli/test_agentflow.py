@@ -33,11 +33,9 @@ def test_a_run_is_told_in_the_words_of_its_system(cli: Cli, write: Any) -> None:
     done = cli("run", write(workflow([start("hi"), "a"], "s>a"), "roses"), "--log-format", "agentflow")
     *log, record = entries(done.err)
     assert [(entry["nodeId"], entry["type"], entry["content"]) for entry in log] == [
-        ("s", "step_start", "start"),
-        ("a", "step_start", "agent"),
-        ("a", "start_prompt", "A hi"),
+        ("s", "step_start", "start"), ("a", "step_start", "agent"), ("a", "start_prompt", "A hi"),
         ("a", "llm_response", "roses"),
-    ]
+    ]  # fmt: skip
     record.pop("runId")
     assert record == {
         "status": "completed",

@@ -81,14 +81,10 @@ def test_an_answer_waits_for_the_run_to_be_resumed(cli: Cli, monkeypatch: pytest
 def test_if_one_answer_is_refused_none_counts(cli: Cli) -> None:
     run = run_of(cli, ":review")
     refused = {
-        ("publish=maybe",): "DF1419",
-        ("title=good", "publish=1"): "DF0601",
-        ("pblish=true",): "DF1406",
-        ("publish",): "DF1413",
-        ("title=x", "title=y"): "DF1412",
-        ("title=@nowhere",): "DF1417",
+        ("publish=maybe",): "DF1419", ("title=good", "publish=1"): "DF0601", ("pblish=true",): "DF1406",
+        ("publish",): "DF1413", ("title=x", "title=y"): "DF1412", ("title=@nowhere",): "DF1417",
         ("title=-", "publish=-"): "DF1415",
-    }
+    }  # fmt: skip
     for command in ("answer", "resume"):
         for answers, code in refused.items():
             done = cli(command, run, *answers)
@@ -265,12 +261,9 @@ def test_an_open_ask_is_answered_in_the_fork_alone(cli: Cli) -> None:
 def test_what_cannot_be_changed_is_wrong_usage(cli: Cli) -> None:
     source = run_of(cli, ":review")
     refused = {
-        ("publish",): "DF1413",
-        ("publsh=1",): "DF1406",
-        ("publish=1",): "DF0601",
-        ("title=a", "title=b"): "DF1412",
-        ("title=-", "$in.name=-"): "DF1415",
-    }
+        ("publish",): "DF1413", ("publsh=1",): "DF1406", ("publish=1",): "DF0601",
+        ("title=a", "title=b"): "DF1412", ("title=-", "$in.name=-"): "DF1415",
+    }  # fmt: skip
     for given, code in refused.items():
         done = cli("fork", source, *(part for one in given for part in ("--change", one)))
         assert (done.code, done.out, done.codes) == (2, "", [code])
@@ -315,15 +308,9 @@ def test_two_runs_are_told_apart(cli: Cli) -> None:
     told = cli("diff", source, fork, "--json").json
     assert (told["first"], told["second"]) == (source, fork)
     assert {
-        "kind": "answer",
-        "path": "publish",
-        "port": "",
-        "cause": True,
-        "where": "",
-        "first": None,
-        "second": True,
-        "text": "answer to publish: nothing yet -> true",
-    } in told["differences"]
+        "kind": "answer", "path": "publish", "port": "", "cause": True, "where": "", "first": None,
+        "second": True, "text": "answer to publish: nothing yet -> true",
+    } in told["differences"]  # fmt: skip
 
 
 def test_runs_that_do_not_differ_and_runs_that_cannot_be_compared(cli: Cli) -> None:

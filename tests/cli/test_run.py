@@ -27,16 +27,9 @@ def test_a_run_on_json_writes_one_object_and_nothing_else(cli: Cli) -> None:
     found = done.json
     assert found.pop("run")
     assert found == {
-        "status": "completed",
-        "outputs": {"text": "hello Ada hello Ada"},
-        "asks": [],
-        "failures": [],
-        "checks": [],
-        "warnings": [],
-        "handled": [],
-        "skipped": {},
-        "metadata": {},
-    }
+        "status": "completed", "outputs": {"text": "hello Ada hello Ada"}, "asks": [], "failures": [],
+        "checks": [], "warnings": [], "handled": [], "skipped": {}, "metadata": {},
+    }  # fmt: skip
 
 
 def test_what_nodes_print_does_not_get_into_the_result(cli: Cli) -> None:

@@ -250,11 +250,9 @@ def test_why_goes_on_to_the_asks_that_hold_a_run_up(cli: Cli) -> None:
     told = cli("why", run, "shout", "--json").json
     assert told["why"] == [head, *causes, last]
     assert [(one["kind"], one["place"], one["causes"]) for one in told["reasons"]] == [
-        ("waiting", "shout", [1]),
-        ("waiting", "title.out", [2]),
-        ("waiting", "title", [3]),
+        ("waiting", "shout", [1]), ("waiting", "title.out", [2]), ("waiting", "title", [3]),
         ("ask", "title", []),
-    ]
+    ]  # fmt: skip
     cli("cancel", run)
     assert cli("why", run, "shout").out == ("shout is not_run: the run was cancelled before it could begin\n")
 

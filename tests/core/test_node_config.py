@@ -128,11 +128,9 @@ def test_outputs_follow_from_the_config() -> None:
         lambda _style: Ports(outputs={"a": int, "b": Port(str, conditional=True), "c": Signal, "d": given})
     )
     assert made.outputs == {
-        "a": OutPort("a", int, PortKind.DATA),
-        "b": OutPort("b", str, PortKind.DATA, conditional=True),
-        "c": OutPort("c", Signal, PortKind.SIGNAL),
-        "d": given,
-    }
+        "a": OutPort("a", int, PortKind.DATA), "b": OutPort("b", str, PortKind.DATA, conditional=True),
+        "c": OutPort("c", Signal, PortKind.SIGNAL), "d": given,
+    }  # fmt: skip
     assert made.shape is Shape.PORTS
 
 

@@ -66,36 +66,18 @@ def data(name: str, type: object, default: object = MISSING, many: bool = False)
 
 
 async def plain(a: int, b: str = "x", c=None): ...  # type: ignore[no-untyped-def]  # as users write
-
-
 async def by_keyword(*, a: int, b: int = 3) -> None: ...
-
-
 async def several(first: str, *rest: int, last: bool = False) -> None: ...
-
-
 async def kinds(context: ExecutionContext, tools: Tools, go: Signal) -> None: ...
-
-
 async def styled(text: str, style: Style) -> None: ...
-
-
 async def styled_by_default(style: Style = Style(words=3), *, text: str) -> None: ...  # noqa: B008 - frozen
-
-
 async def twice(a: Style, b: Other) -> None: ...
-
-
 async def open_ended(style: Style, **values: object) -> None: ...
-
-
 async def unresolved(a: Nothing, b: int) -> Parts: ...  # type: ignore[empty-body]
 
 
 @functools.wraps(by_keyword)
 async def logged(*args: Any, **kwargs: Any) -> None: ...
-
-
 async def fetch(url: str, wait: float = 1.0, retries: int = 2) -> None: ...
 
 
@@ -160,12 +142,9 @@ def test_parameters_that_cannot_be_ports_are_problems() -> None:
 
     raising.__annotations__["a"] = "1 / 0"
     cases: dict[Callable[..., Any], str] = {
-        open_ended: "DF0406",
-        twice: "DF0407",
-        unresolved: "DF0404 .a",
-        raising: "DF0404 .a",
+        open_ended: "DF0406", twice: "DF0407", unresolved: "DF0404 .a", raising: "DF0404 .a",
         local: "DF0404 .a",
-    }
+    }  # fmt: skip
     for function, problem in cases.items():
         assert codes(ports(function)[1]) == [problem]
     hints, _ = hints_of(unresolved)
@@ -177,11 +156,7 @@ async def pieces() -> AsyncIterator[int]:
 
 
 def returns_awaitable(a: int) -> Awaitable[int]: ...  # type: ignore[empty-body]
-
-
 def returns_iterator(a: int) -> AsyncIterator[int]: ...  # type: ignore[empty-body]
-
-
 def blocking(a: int) -> int: ...  # type: ignore[empty-body]
 
 

@@ -108,10 +108,8 @@ def test_problems_are_equal_by_value_copied_and_pickled() -> None:
 
 def test_an_outline_has_the_names_of_the_fields() -> None:
     assert [UNKNOWN.outline, MISMATCH.outline, Kind("X", "a {b:g}", expected="${c}").outline] == [
-        "the WHAT has no input FOUND; write WHAT.PORT",
-        "expected int, found VALUE",
-        "a B; expected ${c}",
-    ]
+        "the WHAT has no input FOUND; write WHAT.PORT", "expected int, found VALUE", "a B; expected ${c}",
+    ]  # fmt: skip
 
 
 def test_a_code_is_used_once() -> None:

@@ -14,10 +14,8 @@ PACKS: Final = DOCS / "how-to" / "packs.md"
 FORMAT: Final = DOCS / "how-to" / "own-format.md"
 #: Each script with the page that it is made from.
 SCRIPTS: Final = {
-    DOCS / "tutorial.sh": TUTORIAL,
-    DOCS / "packs.sh": PACKS,
-    DOCS / "own-format.sh": FORMAT,
-}
+    DOCS / "tutorial.sh": TUTORIAL, DOCS / "packs.sh": PACKS, DOCS / "own-format.sh": FORMAT,
+}  # fmt: skip
 
 
 def made_script(page: Path) -> str:

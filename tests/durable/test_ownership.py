@@ -210,11 +210,9 @@ async def test_a_cancelled_run_ends_from_the_inside_out_and_can_be_resumed() -> 
     cancel_stored(store, run, "no longer needed")
     told = [(record.kind, record.path) for record in store.records(run, before.seq)]
     assert told == [
-        ("ask_closed", "again[0]/more"),
-        ("node_finished", "again[0]/more"),
-        ("node_finished", "again"),
+        ("ask_closed", "again[0]/more"), ("node_finished", "again[0]/more"), ("node_finished", "again"),
         ("run_finished", ""),
-    ]
+    ]  # fmt: skip
     after = fold(run, store.records(run), "runs.db")
     assert (after.status, store.find(run).status) == (RunStatus.CANCELLED, "cancelled")
     assert after.firings["again"].state is NodeState.CANCELLED
@@ -255,11 +253,9 @@ async def test_looking_at_a_run_restores_it_and_changes_nothing() -> None:
     records = list(store.records(run))
     result = await look_at(flow.compile(), flow.settings, store, run)
     assert result.why("second").splitlines() == [
-        "second is skipped",
-        "  because second: port 'x' has no value",
-        "  because first: port 'x' has no value",
-        "  because when: exit 'yes' not taken",
-    ]
+        "second is skipped", "  because second: port 'x' has no value",
+        "  because first: port 'x' has no value", "  because when: exit 'yes' not taken",
+    ]  # fmt: skip
     assert (list(store.records(run)), store.find(run).status) == (records, "paused")
 
 

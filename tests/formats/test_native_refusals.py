@@ -18,13 +18,10 @@ from tests.formats.nesting import nest
 from tests.support.codes import located
 
 NO_DOCUMENTS: Final = {
-    "[]": "1:1 DF0118",
-    "\n\n- a": "3:1 DF0118",
-    "null": "1:1 DF0118",
-    "name: x\ndataflow: 2\nelse: 3": "2:1 DF0119",
-    "dataflow: 1\ndataflow: 1": "2:1 DF0112",
+    "[]": "1:1 DF0118", "\n\n- a": "3:1 DF0118", "null": "1:1 DF0118",
+    "name: x\ndataflow: 2\nelse: 3": "2:1 DF0119", "dataflow: 1\ndataflow: 1": "2:1 DF0112",
     "nodes:\n  a: {type: t}\n  a: {type: t}": "3:3 DF0112",
-}
+}  # fmt: skip
 #: Documents with one problem, with its location, code and place.
 ONE_PROBLEM: Final = {
     "name: x": "1:1 DF0120 dataflow",

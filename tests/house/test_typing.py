@@ -102,10 +102,8 @@ async def test_example_4_ends_with_the_first_round_that_is_good_enough() -> None
     result = await examples_core.refine.run(text="a text")
     assert dict(result.outputs) == {"text": "a text"}
     assert dict(result.states) == {
-        "loop": NodeState.DONE,
-        "loop[0]/score": NodeState.DONE,
-        "loop[0]/improve": NodeState.NOT_RUN,
-    }
+        "loop": NodeState.DONE, "loop[0]/score": NodeState.DONE, "loop[0]/improve": NodeState.NOT_RUN,
+    }  # fmt: skip
 
 
 def test_example_5_pauses_in_one_process_and_is_resumed_in_another(tmp_path: Path) -> None:

@@ -484,9 +484,5 @@ PACKS: Final = [
 # fmt: on
 
 TABLES: Final = {
-    "documents": DOCUMENTS,
-    "saving": SAVING,
-    "foreign": FOREIGN,
-    "expressions": EXPRESSIONS,
-    "packs": PACKS,
-}
+    "documents": DOCUMENTS, "saving": SAVING, "foreign": FOREIGN, "expressions": EXPRESSIONS, "packs": PACKS,
+}  # fmt: skip

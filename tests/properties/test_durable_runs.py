@@ -77,10 +77,8 @@ async def test_a_record_of_any_kind_may_be_the_last() -> None:
                 again.mended = MENDED
                 await again.end()
     assert {kind for kind in cuts if cuts[kind] == ENOUGH} >= KINDS - {
-        "run_finished",
-        "loop_tested",
-        "contexts_merged",
-    }
+        "run_finished", "loop_tested", "contexts_merged",
+    }  # fmt: skip
 
 
 async def fork(first: Life, inputs: dict[str, Any], choose: random.Random) -> Life:

@@ -278,11 +278,9 @@ def test_each_input_becomes_a_flow_or_a_clear_error(tmp_path: Path) -> None:
     report = fuzz(0, iter(range(ENOUGH)), tmp_path)
     assert (report.failure, report.tried) == ("", ENOUGH)
     assert report.outcomes.keys() == {
-        "loaded, and fit to run",
-        "loaded, with problems",
-        "refused with FlowInvalid",
+        "loaded, and fit to run", "loaded, with problems", "refused with FlowInvalid",
         "refused with FormatError",
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("format", ["agentflow", "agentron", "cagent", "clickweave", "hifide"])

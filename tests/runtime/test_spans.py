@@ -35,17 +35,12 @@ async def test_a_run_and_each_of_its_calls_have_a_span() -> None:
     spans, result = await traced(flow, x=1)
     assert spans.parents() == {"inc": "run sum", "add": "run sum", "run sum": None}
     assert dict(spans.one("add").attributes or {}) == {
-        "dataflow.run.id": result.run_id,
-        "dataflow.path": "add",
-        "dataflow.node.type": f"{__name__}:add",
-        "dataflow.attempt": 1,
-        "dataflow.state": "done",
-    }
+        "dataflow.run.id": result.run_id, "dataflow.path": "add", "dataflow.node.type": f"{__name__}:add",
+        "dataflow.attempt": 1, "dataflow.state": "done",
+    }  # fmt: skip
     assert dict(spans.one("run sum").attributes or {}) == {
-        "dataflow.run.id": result.run_id,
-        "dataflow.flow": "sum",
-        "dataflow.state": "completed",
-    }
+        "dataflow.run.id": result.run_id, "dataflow.flow": "sum", "dataflow.state": "completed",
+    }  # fmt: skip
 
 
 async def test_the_run_is_inside_the_span_that_is_current_where_it_is_run() -> None:
@@ -94,16 +89,10 @@ async def test_maps_loops_and_flow_nodes_have_a_span_around_what_is_in_them() ->
     assert result.outputs == {"ys": [1, 2]}
     parents = spans.parents()
     assert parents == {
-        "inner/inc": "inner",
-        "inner": "run outer",
-        "listing": "run outer",
-        "inner_2[0]/inc": "inner_2[0]",
-        "inner_2[0]": parents["inner_2[0]"],
-        "inner_2[1]/inc": "inner_2[1]",
-        "inner_2[1]": parents["inner_2[1]"],
-        str(parents["inner_2[0]"]): "run outer",
-        "run outer": None,
-    }
+        "inner/inc": "inner", "inner": "run outer", "listing": "run outer", "inner_2[0]/inc": "inner_2[0]",
+        "inner_2[0]": parents["inner_2[0]"], "inner_2[1]/inc": "inner_2[1]",
+        "inner_2[1]": parents["inner_2[1]"], str(parents["inner_2[0]"]): "run outer", "run outer": None,
+    }  # fmt: skip
     assert spans.told(str(parents["inner_2[0]"]), "dataflow.node.type") == "map"
     assert spans.told("inner", "dataflow.node.type") == "flow"
     assert spans.links("listing") == ["inner"]

@@ -103,11 +103,8 @@ def test_a_secret_is_an_input_a_constant_and_a_field_of_a_config(monkeypatch: py
         flow.output("config", flow.add(reveal_key).out)
         flow.output("given", flow.add(reveal_key, config=Access(key=Secret("OTHER_KEY"))).out)
     assert flow.run_sync(token=Secret("TOKEN", VALUE)).outputs == {
-        "input": VALUE,
-        "constant": "the other key",
-        "config": "the access key",
-        "given": "the other key",
-    }
+        "input": VALUE, "constant": "the other key", "config": "the access key", "given": "the other key",
+    }  # fmt: skip
 
 
 def access_flow() -> Flow:
@@ -126,10 +123,8 @@ def test_a_document_has_the_names_only() -> None:
         "token": {"type": {"type": "string", "format": "secret"}, "default": "FIRST_KEY"}
     }
     assert [part.get("values") or part.get("config") for part in written["nodes"].values()] == [
-        None,
-        {"token": "OTHER_KEY"},
-        {"key": "THIRD_KEY"},
-    ]
+        None, {"token": "OTHER_KEY"}, {"key": "THIRD_KEY"},
+    ]  # fmt: skip
 
 
 def test_a_document_gives_the_secrets_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -29,12 +29,10 @@ __all__ = [
 #: The model by which each wire format is asked for.
 MODELS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "openai": "openai/m",
-        "anthropic": "anthropic/claude-sonnet-4-5-20250929",
-        "gemini": "gemini/gemini-2.5-flash",
-        "ollama": "ollama_chat/m",
+        "openai": "openai/m", "anthropic": "anthropic/claude-sonnet-4-5-20250929",
+        "gemini": "gemini/gemini-2.5-flash", "ollama": "ollama_chat/m",
     }
-)
+)  # fmt: skip
 SIGNATURE: Final = "c2lnbmF0dXJl"
 #: The finish reasons of the providers: of a complete answer, with calls, at the limit, of a filter.
 FINISHED: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
@@ -250,13 +248,11 @@ def _ollama_streamed(said: Said) -> Iterator[bytes]:
 SHAPES: Final[Mapping[str, tuple[Callable[[Said], Any], Callable[[Said], Iterator[bytes]]]]] = (
     MappingProxyType(
         {
-            "openai": (_openai_whole, _openai_streamed),
-            "anthropic": (_anthropic_whole, _anthropic_streamed),
-            "gemini": (_gemini_whole, _gemini_streamed),
-            "ollama": (_ollama_whole, _ollama_streamed),
+            "openai": (_openai_whole, _openai_streamed), "anthropic": (_anthropic_whole, _anthropic_streamed),
+            "gemini": (_gemini_whole, _gemini_streamed), "ollama": (_ollama_whole, _ollama_streamed),
         }
     )
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -246,8 +246,5 @@ def _more(value: object) -> dict[str, Any]:
 
 def _state(model: BaseModel) -> list[Any]:
     return [
-        dict(vars(model)),
-        model.model_fields_set,
-        model.__pydantic_extra__,
-        model.__pydantic_private__,
-    ]
+        dict(vars(model)), model.model_fields_set, model.__pydantic_extra__, model.__pydantic_private__,
+    ]  # fmt: skip

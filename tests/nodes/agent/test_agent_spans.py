@@ -65,10 +65,8 @@ async def test_the_turn_of_an_agent_is_the_span_of_its_node_and_each_call_of_a_t
             await room(lead, BOX, **spans.settings).run(prompt="a question")
         turn, call = spans.one("lead"), spans.one("execute_tool look")
         assert (turn.name, turn.kind, call.kind) == (
-            "invoke_agent lead",
-            SpanKind.INTERNAL,
-            SpanKind.INTERNAL,
-        )
+            "invoke_agent lead", SpanKind.INTERNAL, SpanKind.INTERNAL,
+        )  # fmt: skip
         assert ([f"{one} in {outer}" for one, outer in around(spans)]) == snapshot(name="spans")
         assert (attributes(turn), attributes(call)) == snapshot
         for text in ("a question", "an answer", "seen", "Be kind"):

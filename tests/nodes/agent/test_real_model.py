@@ -41,12 +41,9 @@ def model(litellm: Any) -> Iterator[SmallModel]:
 def settings(model: SmallModel, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setenv("KEY_OF_THE_SMALL_MODEL", KEY)
     return {
-        "model": "openai/small",
-        "base_url": model.url,
-        "key": Secret("KEY_OF_THE_SMALL_MODEL"),
-        "temperature": 0,
-        "max_tokens": 400,
-    }
+        "model": "openai/small", "base_url": model.url, "key": Secret("KEY_OF_THE_SMALL_MODEL"),
+        "temperature": 0, "max_tokens": 400,
+    }  # fmt: skip
 
 
 def talk(settings: dict[str, Any], **more: Any) -> Flow:

@@ -119,10 +119,8 @@ ROWS: Final = [
     Row("AG18", "each call of an agent is a step", trail, [(0, "a", "roses", "b", "B"), (1, "b", "red", None, None)]),
     Row("AG19", "a failure leaves the steps before it", failing, ("a", "failed", "b/agent/turn[0]/ask: ModelFailed: DF2117")),
     Row("AG20", "a reply goes to the next agent", paused_and_resumed, {
-        "paused": [("b/wait", "ok?", {"reason": "unsure"})],
-        "told": ["Reply of the user:\ngo"],
-        "nodes": [("b", "go"), ("c", "so be it")],
-        "status": ("paused", "completed"),
+        "paused": [("b/wait", "ok?", {"reason": "unsure"})], "told": ["Reply of the user:\ngo"],
+        "nodes": [("b", "go"), ("c", "so be it")], "status": ("paused", "completed"),
     }),
     Row("AG21", "a run that waits is cancelled once", cancelled_while_it_waits, ["paused", "DF1114"]),
 ]  # fmt: skip
@@ -257,11 +255,9 @@ async def test_what_was_replied_is_told_and_the_trail_begins_anew() -> None:
         assert record["output"]["question"] == "Which one?"
         lines, _ = await told(flow.resuming(paused, {"w/wait": "this"}), AgentronWords(flow.to_dict()))
     assert lines[:-1] == [
-        'RunStarted {"workflowId": "small"}',
-        'UserResponded {"content": "this"}',
-        'NodeRequested {"nodeId": "b"}',
-        'NodeCompleted {"nodeId": "b", "output": "red"}',
-    ]
+        'RunStarted {"workflowId": "small"}', 'UserResponded {"content": "this"}',
+        'NodeRequested {"nodeId": "b"}', 'NodeCompleted {"nodeId": "b", "output": "red"}',
+    ]  # fmt: skip
     record = json.loads(lines[-1])
     assert [step["nodeId"] for step in record["output"]["trail"]] == ["w", "b"]
     assert record["output"]["trail"][1]["inputIsUserReply"] is True

@@ -77,10 +77,8 @@ NAMED: Final = ("[x (agent: x)]: 1", "[x_2 (agent: x)]: 2")
 CHOSEN: Final = {"p/c1": "yes", "p/c2": "no", "t": "Z", "z": "Z"}
 DEEP: Final = {"outer/a": "X", "outer/inner/b": "true", "outer/inner/c": "Z", "yes": "X"}
 ABOVE: Final = (
-    "[outer/a (agent: x)]: X",
-    "[outer/inner/b (agent: y)]: true",
-    "[outer/inner/c (agent: z)]: Z",
-)
+    "[outer/a (agent: x)]: X", "[outer/inner/b (agent: y)]: true", "[outer/inner/c (agent: z)]: Z",
+)  # fmt: skip
 ROWS: Final = [
     Row("CA01", ABC, order="xyz", outputs={"a": "X", "b": "Y", "c": "Z"}),
     Row("CA03", AB, last=block("[a (agent: x)]: X")),
@@ -179,11 +177,9 @@ def test_what_is_no_step_or_reads_no_step_is_refused_with_its_place() -> None:
         "DF4307 workflow[1].condition: step 'gate': condition '{{ $steps.ghost.output }}'"
     ]
     refused = {
-        "{type: agent, name: nobody}": "DF4005 workflow[1].name",
-        "{type: agent}": "DF4003 workflow[1]",
-        "{type: condition}": "DF4003 workflow[1]",
-        "{type: loop}": "DF4005 workflow[1].type",
-    }
+        "{type: agent, name: nobody}": "DF4005 workflow[1].name", "{type: agent}": "DF4003 workflow[1]",
+        "{type: condition}": "DF4003 workflow[1]", "{type: loop}": "DF4005 workflow[1].type",
+    }  # fmt: skip
     assert {step: problems(f"workflow: [{{type: agent, name: x}}, {step}]") for step in refused} == {
         step: [problem] for step, problem in refused.items()
     }
@@ -278,18 +274,13 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
       - {type: parallel, id: p}
     """
     assert problems(workflow) == [
-        "DF4002 workflow.max_loop_iterations",
-        "DF4003 workflow.steps[0]",
-        "DF4005 workflow.steps[1].name: step 'a'",
-        "DF4004 workflow.steps[2].extra: step 'c'",
-        "DF4003 workflow.steps[3]: step 'c'",
-        "DF4007 workflow.steps[3].id: step 'c'",
-        "DF4002 workflow.steps[4].retry.max_attempts",
-        "DF4004 workflow.steps[4].retry.foo",
-        "DF4002 workflow.steps[4].retry.backoff",
-        "DF4304 workflow.steps[5].steps[0]: step 'q'",
+        "DF4002 workflow.max_loop_iterations", "DF4003 workflow.steps[0]",
+        "DF4005 workflow.steps[1].name: step 'a'", "DF4004 workflow.steps[2].extra: step 'c'",
+        "DF4003 workflow.steps[3]: step 'c'", "DF4007 workflow.steps[3].id: step 'c'",
+        "DF4002 workflow.steps[4].retry.max_attempts", "DF4004 workflow.steps[4].retry.foo",
+        "DF4002 workflow.steps[4].retry.backoff", "DF4304 workflow.steps[5].steps[0]: step 'q'",
         "DF4003 workflow.steps[6]: step 'p'",
-    ]
+    ]  # fmt: skip
 
 
 def test_references_ways_back_and_idle_agents_are_told_at_once() -> None:
@@ -318,14 +309,11 @@ def test_references_ways_back_and_idle_agents_are_told_at_once() -> None:
     models: {own: {provider: openai, model: gpt-5}}
     """
     assert problems("workflow: [{type: agent, name: y}, {type: agent, name: x}]", agents) == [
-        "DF4005 agents.x.sub_agents[1]: agent 'x'",
-        "DF4012 agents.idle.model: agent 'idle'",
-        "DF4002 agents.none: agent 'none'",
-        "DF4003 agents.bare: agent 'bare'",
-        "DF4002 agents.bare.structured_output: agent 'bare'",
-        "DF4002 agents.bare.sub_agents: agent 'bare'",
+        "DF4005 agents.x.sub_agents[1]: agent 'x'", "DF4012 agents.idle.model: agent 'idle'",
+        "DF4002 agents.none: agent 'none'", "DF4003 agents.bare: agent 'bare'",
+        "DF4002 agents.bare.structured_output: agent 'bare'", "DF4002 agents.bare.sub_agents: agent 'bare'",
         "DF4005 workflow[0].name",
-    ]
+    ]  # fmt: skip
 
 
 def problems_of(text: str, **more: str) -> Sequence[Diagnostic | str]:

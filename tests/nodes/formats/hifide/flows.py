@@ -24,12 +24,9 @@ def edge(ends: str) -> dict[str, Any]:
     """Write an edge told as `a.data b.message`; without ports it is of the context."""
     source, target = (end.partition(".") for end in ends.split(" "))
     return {
-        "id": ends,
-        "source": source[0],
-        "target": target[0],
-        "sourceHandle": source[2],
+        "id": ends, "source": source[0], "target": target[0], "sourceHandle": source[2],
         "targetHandle": target[2],
-    }
+    }  # fmt: skip
 
 
 def file_of(nodes: Sequence[Any], *edges: str) -> dict[str, Any]:

@@ -153,11 +153,9 @@ async def test_a_value_counts_while_it_is_fresh() -> None:
 
 def cached(**config: Any) -> list[Any]:
     return [
-        *chatting(),
-        node("m", "manualInput", message="news"),
-        node("f", "manualInput"),
+        *chatting(), node("m", "manualInput", message="news"), node("f", "manualInput"),
         node("c", "cache", **config),
-    ]
+    ]  # fmt: skip
 
 
 def runs_of(played: Played, name: str) -> int:
