@@ -133,38 +133,18 @@ def test_shared_references_and_cycles_keep_their_shape(value: object) -> None:
 
 def test_what_holds_no_container_is_shared() -> None:
     cases: list[object] = [
-        None,
-        1,
-        "text",
-        b"",
-        ...,
-        len,
-        int,
-        (),
-        (1, ("a", (None,))),
-        frozenset({1}),
-        Record([1]),
-        Model(cells=[1]),
-        deque([[1]]),
-        (Record([1]), 2),
-        time.gmtime(0),
-        object(),
-    ]
+        None, 1, "text", b"", ..., len, int, (), (1, ("a", (None,))), frozenset({1}), Record([1]),
+        Model(cells=[1]), deque([[1]]), (Record([1]), 2), time.gmtime(0), object(),
+    ]  # fmt: skip
     for value in cases:
         assert own_copy(value) is value, value
 
 
 def test_a_subclass_keeps_its_type(subtests: pytest.Subtests) -> None:
     cases: list[Any] = [
-        Table(a=[1]),
-        Tags({1}),
-        Bytes(b"ab"),
-        OrderedDict(b=[1], a=2),
-        Counter("aab"),
-        defaultdict(list, a=[1]),
-        Row("row", [[1]]),
-        Marked(([1],)),
-    ]
+        Table(a=[1]), Tags({1}), Bytes(b"ab"), OrderedDict(b=[1], a=2), Counter("aab"),
+        defaultdict(list, a=[1]), Row("row", [[1]]), Marked(([1],)),
+    ]  # fmt: skip
     for value in cases:
         with subtests.test(value=value):
             result: Any = own_copy(value)

@@ -122,15 +122,9 @@ def test_only_a_port_of_the_type_failure_takes_an_error() -> None:
         (Failure | None, True),
         (Optional[Failure], True),  # noqa: UP045 - the older spelling
         (Union[str, Failure], True),  # noqa: UP007 - as above
-        (str | Failure | None, True),
-        (list[Failure], False),
-        (str, False),
-        (object, False),
-        (Any, False),
-        (None, False),
-        (tuple, False),
-        (math, False),
-    ]
+        (str | Failure | None, True), (list[Failure], False), (str, False), (object, False), (Any, False),
+        (None, False), (tuple, False), (math, False),
+    ]  # fmt: skip
     for annotation, takes in cases:
         assert takes_failure(annotation) is takes, annotation
 

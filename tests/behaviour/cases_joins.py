@@ -234,20 +234,10 @@ OF_SKIPS: Final[dict[Reader, Any]] = {
     "required": None,
     "optional": None,
     "optional beside a value": [1, "other"],
-    "many": None,
-    "many beside a value": [1],
-    "merge, first": 1,
-    "merge, last": 1,
-    "gather": [1],
-    "fallback": 9,
-    "after": None,
-    "after beside a value": 1,
-    "error": None,
-    "broadcast": [],
-    "list": None,
-    "first": None,
-    "loop constant": [0, "other"],
-}
+    "many": None, "many beside a value": [1], "merge, first": 1, "merge, last": 1, "gather": [1],
+    "fallback": 9, "after": None, "after beside a value": 1, "error": None, "broadcast": [], "list": None,
+    "first": None, "loop constant": [0, "other"],
+}  # fmt: skip
 #: Readers that an error does not poison: the merge has its value, the report takes the failure.
 OF_ERRORS: Final[dict[Reader, Any]] = {"merge, last": 1, "error": "off LookupError lost 1"}
 #: Paths of the last reader where it does not stand alone.

@@ -41,16 +41,13 @@ async def test_what_waits_leads_to_the_asks_that_hold_it_up() -> None:
         "  because ask 'first' waits for an answer: How many?",
     ]
     assert told(result, "add") == [
-        "add is waiting",
-        "  because it waits for up.out",
-        "  because up is waiting",
-        "  because it waits for first.out",
-        "  because first is paused",
+        "add is waiting", "  because it waits for up.out", "  because up is waiting",
+        "  because it waits for first.out", "  because first is paused",
         "  because ask 'first' waits for an answer: How many?",
         "  because it waits for second.out",
         "  because second is paused",
         f"  because ask 'second' waits for an answer, until {until}: How often?",
-    ]
+    ]  # fmt: skip
     kinds = {one.place: one.kind for one in result.explain("add").reasons}
     assert kinds == {
         "add": ReasonKind.WAITING, "up.out": ReasonKind.WAITING, "up": ReasonKind.WAITING,

@@ -283,11 +283,8 @@ async def test_after_the_last_attempt_the_failure_is_the_nodes() -> None:
 
 async def test_the_failure_inside_decides_whether_there_is_another_attempt() -> None:
     patterns: tuple[tuple[Any, int], ...] = (
-        ((ValueError,), 3),
-        ((KeyError,), 1),
-        (("left",), 3),
-        (("nothing",), 1),
-    )
+        ((ValueError,), 3), ((KeyError,), 1), (("left",), 3), (("nothing",), 1),
+    )  # fmt: skip
     for on, attempts in patterns:
         with tallying() as tally:
             await failed_run(attempted(flaky(9), retries=Retry(2, on=on)))

@@ -69,29 +69,18 @@ CALLED = []
 """
 OLD: Final = {
     "before": 'T = TypeVar("T")\nS = ParamSpec("S")\nTs = TypeVarTuple("Ts")',
-    "T": "(Generic[T])",
-    "Box": "(Generic[T])",
-    "Model": "(BaseModel, Generic[T])",
-    "Pair": "(NamedTuple, Generic[T])",
-    "Keys": "(TypedDict, Generic[T])",
-    "Derived": "(Box[T])",
-    "f": "",
+    "T": "(Generic[T])", "Box": "(Generic[T])", "Model": "(BaseModel, Generic[T])",
+    "Pair": "(NamedTuple, Generic[T])", "Keys": "(TypedDict, Generic[T])", "Derived": "(Box[T])", "f": "",
     "after": """
 Number = TypeAliasType("Number", int)
 Either = TypeAliasType("Either", T | list[T], type_params=(T,))
 Nested = TypeAliasType("Nested", "int | list[Nested]")
 PARAMETERS = (T, S, Ts)
 """,
-}
+}  # fmt: skip
 NEW: Final = {
-    "before": "",
-    "T": "[T]",
-    "Box": "[T]",
-    "Model": "[T](BaseModel)",
-    "Pair": "[T](NamedTuple)",
-    "Keys": "[T](TypedDict)",
-    "Derived": "[T](Box[T])",
-    "f": "[T]",
+    "before": "", "T": "[T]", "Box": "[T]", "Model": "[T](BaseModel)", "Pair": "[T](NamedTuple)",
+    "Keys": "[T](TypedDict)", "Derived": "[T](Box[T])", "f": "[T]",
     "after": """
 type Number = int
 type Either[T] = T | list[T]
@@ -99,7 +88,7 @@ type Nested = int | list[Nested]
 def generic[T, **S, *Ts](): ...
 PARAMETERS = generic.__type_params__
 """,
-}
+}  # fmt: skip
 #: The new way is there from Python 3.12 on.
 WAYS: Final = {"old": OLD} | ({"new": NEW} if sys.version_info >= (3, 12) else {})
 VALUES: Final[dict[str, tuple[str, Callable[[ModuleType], Any]]]] = {
@@ -172,15 +161,8 @@ def test_ports_have_the_types_of_parameters_and_aliases(of: ModuleType) -> None:
 
 def test_functions_parameters_and_aliases_have_digests(of: ModuleType) -> None:
     values = [
-        *of.PARAMETERS,
-        of.Number,
-        of.Either,
-        of.Either[int],
-        of.Nested,
-        of.passed,
-        node(of.passed),
-        of.Box,
-    ]
+        *of.PARAMETERS, of.Number, of.Either, of.Either[int], of.Nested, of.passed, node(of.passed), of.Box,
+    ]  # fmt: skip
     digests = [digest(value) for value in values]
     assert len(set(digests)) == len(digests)
     assert digests == [digest(value) for value in values]

@@ -82,12 +82,9 @@ class TestFailures:
 
     async def test_failures_timeouts_and_cancelled_firings_are_no_outcomes(self, tmp_path: Path) -> None:
         ends: tuple[tuple[str, dict[str, Any]], ...] = (
-            ("fails", {}),
-            ("waits", {"timeout": 0.01}),
-            ("fails", {"on_error": "skip"}),
-            ("fails", {"on_error": "route"}),
-            ("fails", {"default": "spare"}),
-        )
+            ("fails", {}), ("waits", {"timeout": 0.01}), ("fails", {"on_error": "skip"}),
+            ("fails", {"on_error": "route"}), ("fails", {"default": "spare"}),
+        )  # fmt: skip
         for end, settings in ends:
             for place in places(tmp_path):
                 FAILURES.append(end)

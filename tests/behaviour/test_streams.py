@@ -73,15 +73,10 @@ def small() -> Flow:
 
 async def test_the_pieces_of_a_port_or_its_value_if_there_are_none() -> None:
     pieces: dict[str, list[Any]] = {
-        "words": ["a", "bc"],
-        "words.out": ["a", "bc"],
-        "spelled": ["a", " ", "b", "c"],
-        "spells.out": ["a", " ", "b", "c"],
-        "quiet": ["a bc"],
-        "$in.text": ["a bc"],
-        "lengths": [[1, 2]],
+        "words": ["a", "bc"], "words.out": ["a", "bc"], "spelled": ["a", " ", "b", "c"],
+        "spells.out": ["a", " ", "b", "c"], "quiet": ["a bc"], "$in.text": ["a bc"], "lengths": [[1, 2]],
         "looped": ["A BC"],
-    }
+    }  # fmt: skip
     for port, expected in pieces.items():
         async with small().start(text="a bc") as run:
             assert await all_of(run, port) == expected

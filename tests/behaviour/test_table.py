@@ -28,23 +28,9 @@ from tests.behaviour.table import (
 )
 
 TABLE: Final[tuple[Case, ...]] = (
-    *ATTEMPTS,
-    *BRANCHES,
-    *CONDITIONS,
-    *DEAD_PORTS,
-    *EDGES,
-    *FAILURES,
-    *JOINS,
-    *LOOPS,
-    *LOOP_ALLS,
-    *LOOP_ENDS,
-    *MAPS,
-    *MAP_OPTIONS,
-    *NESTED_LOOPS,
-    *NESTING,
-    *SWITCHES,
-    *VALUES,
-)
+    *ATTEMPTS, *BRANCHES, *CONDITIONS, *DEAD_PORTS, *EDGES, *FAILURES, *JOINS, *LOOPS, *LOOP_ALLS, *LOOP_ENDS,
+    *MAPS, *MAP_OPTIONS, *NESTED_LOOPS, *NESTING, *SWITCHES, *VALUES,
+)  # fmt: skip
 
 
 #: The rows by the beginning of their ids: behind a colon is what differs in one value.

@@ -21,17 +21,12 @@ def hits_of(shape: memo.Shape) -> dict[Way, WorkOf]:
 
 
 WORKS: Final[dict[str, tuple[Mapping[Way, WorkOf], int]]] = {
-    "chain": (chain.WORKS, 20),
-    "fan-out": (fan_out.WORKS, 20),
-    "layered": (layered.WORKS, 100),
-    "diamonds": (diamonds.WORKS, 5),
-    "loop": (loop.WORKS, 5),
-    "map": (mapping.WORKS, 20),
-    "live": (live.WORKS, 3),
-    "building": (building.WORKS, 20),
+    "chain": (chain.WORKS, 20), "fan-out": (fan_out.WORKS, 20), "layered": (layered.WORKS, 100),
+    "diamonds": (diamonds.WORKS, 5), "loop": (loop.WORKS, 5), "map": (mapping.WORKS, 20),
+    "live": (live.WORKS, 3), "building": (building.WORKS, 20),
     "hits in series": (hits_of(memo.in_series), 20),
     "hits side by side": (hits_of(memo.side_by_side), 20),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WORKS)

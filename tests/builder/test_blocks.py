@@ -149,11 +149,8 @@ def test_outputs_of_a_loop_are_named_apart() -> None:
         step = flow.add(inc, x=carry.out)
         carry.next(step.out)
         named = [
-            it.result(step.out),
-            it.result(step.out),
-            it.result(step.done),
-            it.result(merge(step.out, 1)),
-        ]
+            it.result(step.out), it.result(step.out), it.result(step.done), it.result(merge(step.out, 1)),
+        ]  # fmt: skip
         more = it.result(merge(step.out, 2))
     assert [repr(port) for port in (*named, more)] == [
         "'loop.inc'",

@@ -271,20 +271,15 @@ def test_a_value_is_read_by_the_type_of_its_input(type: object, text: str, value
 
 def test_a_value_of_the_wrong_type_is_refused(subtests: pytest.Subtests) -> None:
     refused: list[tuple[Any, str, str]] = [
-        (int, "five", "DF1419"),
-        (int, '"5"', "DF0601"),
-        (int, "true", "DF0601"),
-        (int, "1.5", "DF0601"),
-        (float, "NaN", "DF1419"),
-        (list[int], "[1", "DF1419"),
-        (Any, "text", "DF1419"),
+        (int, "five", "DF1419"), (int, '"5"', "DF0601"), (int, "true", "DF0601"), (int, "1.5", "DF0601"),
+        (float, "NaN", "DF1419"), (list[int], "[1", "DF1419"), (Any, "text", "DF1419"),
         (Literal["slow", "fast"], "fats", "DF1420"),
         (Literal["slow"] | int, "fats", "DF1420"),
         (str | None, "5", "DF0601"),
         (Annotated[str, Field(max_length=2)], "long", "DF0601"),
         (int, "[" * 100_000, "DF1421"),
         (int, "1" * 5000, "DF1419"),
-    ]
+    ]  # fmt: skip
     for kind, text, code in refused:
         with subtests.test(text[:9]):
             assert problem({"x": FlowInput(kind)}, f"x={text}").startswith(f"{code} input 'x'")

@@ -174,14 +174,11 @@ def inside_a_loop(f: Flow, main: Any, text: Any) -> None:
 
 def test_conversations_that_never_meet_are_accepted() -> None:
     accepted: list[Wire] = [
-        exits("yes", "no"),
-        forked("a1", "b1"),
-        a_merge_behind_an_exit,
-        a_node_and_what_handles_its_failure,
+        exits("yes", "no"), forked("a1", "b1"), a_merge_behind_an_exit, a_node_and_what_handles_its_failure,
         inside_a_loop,
         lambda f, main, _text: f.add(many, main),
         lambda f, main, _text: f.add(listed, collect(f.add(quiet, main, each(["a", "b"])).out)),
-    ]
+    ]  # fmt: skip
     for wire in accepted:
         assert wired(wire).check() == []
 

@@ -20,14 +20,11 @@ MAYBE = OutPort("m", str, PortKind.DATA, conditional=True)
 
 #: Descriptions of asks that are invalid, and where the problem is.
 INVALID: list[tuple[object, str]] = [
-    ("how many?", "ask"),
-    ({"promt": "?"}, "ask"),
-    ({"prompt": 7}, "ask.prompt"),
-    ({"schema": []}, "ask.schema"),
-    ({"expires": 0}, "ask.expires"),
+    ("how many?", "ask"), ({"promt": "?"}, "ask"), ({"prompt": 7}, "ask.prompt"),
+    ({"schema": []}, "ask.schema"), ({"expires": 0}, "ask.expires"),
     ({"expires": math.inf}, "ask.expires"),
     ({"expires": True}, "ask.expires"),
-]
+]  # fmt: skip
 
 
 class TestRequests:

@@ -78,11 +78,8 @@ def test_what_lasts_is_repeated_only_where_it_is_named() -> None:
 
 
 MATCHES: list[tuple[Any, BaseException]] = [
-    (ValueError, ValueError("no")),
-    (LookupError, KeyError("no")),
-    ("ValueError", ValueError("no")),
-    ("value_error", ValueError("no")),
-    ("value error", ValueError("no")),
+    (ValueError, ValueError("no")), (LookupError, KeyError("no")), ("ValueError", ValueError("no")),
+    ("value_error", ValueError("no")), ("value error", ValueError("no")),
     ("ValueError", ArgumentInvalid(NOTHING_TO_MERGE())),
     (TypeError, ArgumentInvalid(NOTHING_TO_MERGE())),
     ("LookupError", KeyError("no")),
@@ -92,22 +89,15 @@ MATCHES: list[tuple[Any, BaseException]] = [
     ("time_out", TimeoutError()),
     ("timeout", OSError("the read timed out")),
     ("timeout", OSError("a Time-out? no: a Timeout")),
-    ("timeout", Answered(504)),
-    ("timeout", Answered(408)),
-    ("rate_limit", RateLimitError()),
-    ("rate_limit", Answered(429)),
-    ("Rate Limit", AnsweredWithin(429)),
+    ("timeout", Answered(504)), ("timeout", Answered(408)), ("rate_limit", RateLimitError()),
+    ("rate_limit", Answered(429)), ("Rate Limit", AnsweredWithin(429)),
     ("rate_limit", OSError("429 Too Many Requests")),
-]
+]  # fmt: skip
 
 DIFFERS: list[tuple[Any, BaseException]] = [
-    (ValueError, KeyError("no")),
-    ("ValueError", KeyError("no")),
-    ("timeout", ValueError("no")),
-    ("timeout", Answered(429)),
-    ("rate_limit", Answered(500)),
-    ("rate_limit", TimeoutError()),
-]
+    (ValueError, KeyError("no")), ("ValueError", KeyError("no")), ("timeout", ValueError("no")),
+    ("timeout", Answered(429)), ("rate_limit", Answered(500)), ("rate_limit", TimeoutError()),
+]  # fmt: skip
 
 
 def test_only_an_error_that_on_names_is_repeated() -> None:

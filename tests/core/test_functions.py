@@ -121,19 +121,15 @@ def test_what_has_a_meaning_in_paths_is_encoded() -> None:
 
 def test_a_reference_is_read_and_written() -> None:
     both = {
-        "a": Reference("a", "out"),
-        "a.title": Reference("a", "title"),
-        "a.$done": Reference("a", "$done"),
+        "a": Reference("a", "out"), "a.title": Reference("a", "title"), "a.$done": Reference("a", "$done"),
         "a.$error": Reference("a", "$error"),
         "a%2Eb.c%20d": Reference("a.b", "c d"),
         "a%2Eb.c%2Fd": Reference("a.b", "c/d"),
-        "%24in.x": Reference("$in", "x"),
-        "$in.name": Reference("$in", "name"),
-        "$in.out": Reference("$in", "out"),
-        "$carry.x": Reference("$carry", "x"),
+        "%24in.x": Reference("$in", "x"), "$in.name": Reference("$in", "name"),
+        "$in.out": Reference("$in", "out"), "$carry.x": Reference("$carry", "x"),
         "$item.item": Reference("$item", "item"),
         "$in.a%2Eb": Reference("$in", "a.b"),
-    }
+    }  # fmt: skip
     read = {**both, "a.out": Reference("a"), "a.b.c": Reference("a", "b.c")}
     assert {text: parse_reference(text) for text in read} == read
     ambiguous = "%24in.x"  # a node that is called like the inputs; written, it is one of them
@@ -146,11 +142,8 @@ def test_a_reference_is_read_and_written() -> None:
 def test_any_other_text_is_not_a_reference() -> None:
     expected = {
         **dict.fromkeys(["", ".out", "a.", "$in."], "`node.port`, `node` or `$in.name`"),
-        "$in": "`$in.name`",
-        "$carry": "`$carry.name`",
-        "$out.x": "",
-        "$out": "",
-    }
+        "$in": "`$in.name`", "$carry": "`$carry.name`", "$out.x": "", "$out": "",
+    }  # fmt: skip
     found = {}
     for text in expected:
         with pytest.raises(ValueError, match="DF0212") as caught:

@@ -152,14 +152,8 @@ def test_ports_that_cannot_be_are_refused() -> None:
 
 
 TYPES: Final[list[tuple[Any, object]]] = [
-    ("string", str),
-    ("integer", int),
-    ("number", float),
-    ("boolean", bool),
-    ("null", NoneType),
-    ("array", list[Any]),
-    ("object", dict[str, Any]),
-    ({}, Any),
+    ("string", str), ("integer", int), ("number", float), ("boolean", bool), ("null", NoneType),
+    ("array", list[Any]), ("object", dict[str, Any]), ({}, Any),
     ({"title": "anything", "description": "at all"}, Any),
     ({"type": "array", "items": {"type": "string"}}, list[str]),
     ({"type": "array", "items": True}, list[Any]),
@@ -188,7 +182,7 @@ TYPES: Final[list[tuple[Any, object]]] = [
     ({"type": "string", "format": "email"}, str),
     ({"type": "integer", "minimum": 0.5}, int),
     ({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "integer"}}}, int),
-]
+]  # fmt: skip
 
 
 def test_a_schema_gives_a_type() -> None:

@@ -125,14 +125,11 @@ async def takes(text: str) -> str:
 
 def test_its_type_is_that_of_the_source_of_the_input() -> None:
     cases: list[tuple[Callable[[Any], Any], str]] = [
-        (lambda f: f.add(number).out, "int"),
-        (lambda f: f.add(text).out, ""),
-        (lambda f: f.add(anything).out, ""),
-        (lambda _: 3, "Literal[3]"),
-        (lambda _: "a", ""),
+        (lambda f: f.add(number).out, "int"), (lambda f: f.add(text).out, ""),
+        (lambda f: f.add(anything).out, ""), (lambda _: 3, "Literal[3]"), (lambda _: "a", ""),
         (lambda f: each(f.add(numbers).out), "int"),
         (lambda f: merge(f.add(number).out, f.add(text).out), "int | str"),
-    ]
+    ]  # fmt: skip
     for source, found in cases:
         flow = Flow()
         flow.add(takes, text=flow.add(passing, value=source(flow)).out)

@@ -81,16 +81,9 @@ def test_all_fields_are_in_the_json() -> None:
     assert PLACED.as_json() == {
         "code": "XX0001",
         "text": "load.ulr: the node has no input 'ulr'; available: url, retries; write node.PORT",
-        "file": "flow.yaml",
-        "line": 3,
-        "column": 5,
-        "place": "load.ulr",
-        "port": "ulr",
-        "expected": None,
-        "found": "ulr",
-        "available": ["url", "retries"],
-        "hint": "write node.PORT",
-    }
+        "file": "flow.yaml", "line": 3, "column": 5, "place": "load.ulr", "port": "ulr", "expected": None,
+        "found": "ulr", "available": ["url", "retries"], "hint": "write node.PORT",
+    }  # fmt: skip
 
 
 def test_secrets_are_masked() -> None:

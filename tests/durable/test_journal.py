@@ -236,15 +236,12 @@ class TestLoopsAndMaps:
 
 #: What a cut, or a disk that is wrong, leaves of a record.
 UNREADABLE = {
-    "cut": '{"type": "m:a", "att',
-    "empty": "",
-    "no object": "[]",
-    "a number": "5",
+    "cut": '{"type": "m:a", "att', "empty": "", "no object": "[]", "a number": "5",
     "no time": '{"type": "m:a", "attempt": 1}',
     "another time": '{"type": "m:a", "attempt": 1, "time": "today"}',
     "no field": '{"time": "2026-01-01T00:00:00+00:00"}',
     "deep": "[" * 200_000,
-}
+}  # fmt: skip
 
 
 def test_an_unreadable_record_is_dropped_unless_others_follow_it(subtests: pytest.Subtests) -> None:

@@ -56,14 +56,9 @@ VALUES: Final[Mapping[str, Any]] = {
     "point": Point(1, 2),
     "score": Score(0.5),
     "model": Model.model_validate({"name": "m", "more": 2}),
-    "plain": Plain(),
-    "colour": Colour.RED,
-    "day": date(2026, 1, 2),
-    "price": Decimal("1.50"),
-    "made": {"done", "failed"},
-    "in": "word",
-    "é": "unicode",
-}
+    "plain": Plain(), "colour": Colour.RED, "day": date(2026, 1, 2), "price": Decimal("1.50"),
+    "made": {"done", "failed"}, "in": "word", "é": "unicode",
+}  # fmt: skip
 
 
 # fmt: off
@@ -116,10 +111,7 @@ FILLED: Final = {
 }
 #: Expressions in addition to those of tests/messages, by the code and place of their problem.
 REFUSED: Final = {
-    "DF0702": [" "],
-    "DF0704 column 3": ["n }} {{ 1"],
-    "DF0704 line 3": ["n\n+\n|"],
-    "DF0706": ["1 +", "not"],
+    "DF0702": [" "], "DF0704 column 3": ["n }} {{ 1"], "DF0704 line 3": ["n\n+\n|"], "DF0706": ["1 +", "not"],
     "DF0709 line 2, column 3": ["n +\n  __import__"],
     "DF0710 column 1": ["$", "$1"],
     "DF0710 column 2": ["n$x"],
@@ -233,12 +225,9 @@ def test_problems_name_what_was_found_and_what_exists() -> None:
     assert {source: problem_of(evaluated, source).found for source in FOUND} == FOUND
     available = {
         "row.missing": ("items", "a b", "__class__", "deep"),
-        "point.z": ("x", "y"),
-        "model.model_dump": ("name", "more"),
-        "n.real": (),
-        "text[2]": None,
+        "point.z": ("x", "y"), "model.model_dump": ("name", "more"), "n.real": (), "text[2]": None,
         "other": (*list(VALUES)[:11], "in"),
-    }
+    }  # fmt: skip
     found = {source: problem_of(evaluated, source).available for source in available}
     assert found == available
     assert problem_of(evaluated, "[n n]").expected == "','"

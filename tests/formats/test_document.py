@@ -113,19 +113,8 @@ FREE: Final = {"meta", "config", "values", "value", "default", "type"}
 
 
 WRONG: Final[tuple[Any, ...]] = (
-    None,
-    True,
-    0,
-    -1,
-    1.5,
-    "",
-    [],
-    {},
-    {"unknown": 1},
-    [None],
-    "a.",
-    {"value": 1, "x": 2},
-)
+    None, True, 0, -1, 1.5, "", [], {}, {"unknown": 1}, [None], "a.", {"value": 1, "x": 2},
+)  # fmt: skip
 
 
 def test_the_schema_and_the_models_refuse_the_same() -> None:
@@ -196,30 +185,22 @@ def test_a_value_is_written_by_the_json_rules_of_its_port() -> None:
         ((1, 2), tuple[int, int], [1, 2]),
         ({3}, set[int], [3]),
         (date(2020, 1, 2), date, "2020-01-02"),
-        (Path("a/b"), Path, "a/b"),
-        (Color.RED, Color, "red"),
-        (Word.YES, Word, "yes"),
-        (Size(width=1), Size, {"width": 1}),
-        (Point(1), Point, {"x": 1}),
+        (Path("a/b"), Path, "a/b"), (Color.RED, Color, "red"), (Word.YES, Word, "yes"),
+        (Size(width=1), Size, {"width": 1}), (Point(1), Point, {"x": 1}),
         ([date(2020, 1, 2)], list[date], ["2020-01-02"]),
         (date(2020, 1, 2), date | None, "2020-01-02"),
         (1j, complex, "1j"),
         (1, Any, 1),
-    ]
+    ]  # fmt: skip
     found = [constant_as_json(value, kind) for value, kind, _ in cases]
     assert found == [written for *_, written in cases]
 
 
 def test_a_value_that_would_not_be_read_back_equal_is_refused() -> None:
     cases: list[tuple[object, object]] = [
-        ((1, 2), Any),
-        (date(2020, 1, 2), Any),
-        (date(2020, 1, 2), str),
-        ({"a": (1,)}, dict[str, Any]),
-        (object(), object),
-        ((1,), "Unknown"),
-        ((math.nan,), tuple[float, ...]),
-    ]
+        ((1, 2), Any), (date(2020, 1, 2), Any), (date(2020, 1, 2), str), ({"a": (1,)}, dict[str, Any]),
+        (object(), object), ((1,), "Unknown"), ((math.nan,), tuple[float, ...]),
+    ]  # fmt: skip
     for value, kind in cases:
         with pytest.raises(ValueMismatch, match="DF0601"):
             constant_as_json(value, kind)

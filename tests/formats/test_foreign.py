@@ -43,16 +43,9 @@ FILES: Final[list[tuple[str, Any]]] = [
     ("hifide", {**node(type="chat"), "edges": [{"source": "a", "sourceOutput": "context"}]}),
 ]
 OTHERS: Final[list[Any]] = [
-    None,
-    1,
-    "x",
-    [],
-    {},
-    {"nodes": 1},
-    {"nodes": [1, None]},
-    {"nodes": [{"data": 1}], "edges": {}},
+    None, 1, "x", [], {}, {"nodes": 1}, {"nodes": [1, None]}, {"nodes": [{"data": 1}], "edges": {}},
     {"nodes": [{"id": "a", "type": "chat.bot"}, {"id": "b", "kind": "x"}], "edges": []},
-]
+]  # fmt: skip
 
 
 def test_each_file_is_recognised_by_its_format_alone() -> None:

@@ -59,35 +59,21 @@ REFUSED: Final = {
     "a: 1\nb: 2\na: 3": "3:1 DF0112",
     "{a: 1, 'a': 2}": "1:8 DF0112",
     "x:\n  - {on: 1, on: 2}": "2:13 DF0112",
-    "a: &x [1, *x]": "1:11 DF0114",
-    "&x a: {b: *y}": "1:11 DF0113",
-    "1: a": "1:1 DF0111",
-    "a: {true: b}": "1:5 DF0111",
-    "1.5: b": "1:1 DF0111",
-    "~: b": "1:1 DF0111",
-    "? [a]\n: b": "1:3 DF0111",
-    "? {a: 1}\n: b": "1:3 DF0111",
-    "b: &k [1]\n*k : 2": "2:1 DF0111",
+    "a: &x [1, *x]": "1:11 DF0114", "&x a: {b: *y}": "1:11 DF0113", "1: a": "1:1 DF0111",
+    "a: {true: b}": "1:5 DF0111", "1.5: b": "1:1 DF0111", "~: b": "1:1 DF0111", "? [a]\n: b": "1:3 DF0111",
+    "? {a: 1}\n: b": "1:3 DF0111", "b: &k [1]\n*k : 2": "2:1 DF0111",
     "a: !!python/object/apply:os.system [ls]": "1:4 DF0108",
     "a: !mine x": "1:4 DF0108",
     "a: !!set {b, c}": "1:4 DF0108",
     "a: !!binary aGk=": "1:4 DF0108",
     "a: !!timestamp 2020-01-01": "1:4 DF0108",
-    "a: !!int x": "1:4 DF0109",
-    "a: !!bool on": "1:4 DF0109",
-    "a: 1\n---\nb: 2": "2:1 DF0110",
-    "a: b\n  c: d": "2:4 DF0105",
-    "a: @b": "1:4 DF0105",
-    "a: b\n\tc: d": "2:1 DF0105",
-    "a: \x00b": "1:4 DF0107",
-    "a: 1\r\nb: \x1b[0m": "2:4 DF0107",
-    "a: \ud800": "1:4 DF0107",
-    "a: " + "9" * 1001: "1:4 DF0117",
-    "a: 0x" + "f" * 1000: "1:4 DF0117",
-    "a: 1e999": "1:4 DF0192",
+    "a: !!int x": "1:4 DF0109", "a: !!bool on": "1:4 DF0109", "a: 1\n---\nb: 2": "2:1 DF0110",
+    "a: b\n  c: d": "2:4 DF0105", "a: @b": "1:4 DF0105", "a: b\n\tc: d": "2:1 DF0105",
+    "a: \x00b": "1:4 DF0107", "a: 1\r\nb: \x1b[0m": "2:4 DF0107", "a: \ud800": "1:4 DF0107",
+    "a: " + "9" * 1001: "1:4 DF0117", "a: 0x" + "f" * 1000: "1:4 DF0117", "a: 1e999": "1:4 DF0192",
     "a: {<<: b}": "1:5 DF0193",
     "[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1): "1:101 DF0116",
-}
+}  # fmt: skip
 #: The keys that are not strings, and how they are described.
 KEYS: Final = {
     "1: a": "the number 1", "true: b": "the boolean true", "1.5: b": "the number 1.5", "~: b": "null",
@@ -157,23 +143,17 @@ again: *a
 
 
 POSITIONS: Final[dict[tuple[str | int, ...], tuple[int, int]]] = {
-    (): (1, 1),
-    ("name",): (1, 1),
-    ("nodes",): (2, 1),
-    ("nodes", "page"): (3, 3),
+    (): (1, 1), ("name",): (1, 1), ("nodes",): (2, 1), ("nodes", "page"): (3, 3),
     ("nodes", "page", "type"): (3, 10),
     ("nodes", "page", "inputs", "path"): (3, 31),
     ("nodes", "list", 0): (5, 7),
     ("nodes", "list", 1, "key"): (6, 7),
     ("nodes", "page", "config"): (3, 3),  # what is not there is where it belongs
     ("nodes", "page", "type", "deeper"): (3, 10),
-    ("nodes", "empty", "x"): (7, 3),
-    ("nodes", "list", 7): (4, 3),
-    ("nodes", "list", "key"): (4, 3),
-    ("nodes", 0): (2, 1),
-    ("again",): (9, 1),
+    ("nodes", "empty", "x"): (7, 3), ("nodes", "list", 7): (4, 3), ("nodes", "list", "key"): (4, 3),
+    ("nodes", 0): (2, 1), ("again",): (9, 1),
     ("again", "x", 0): (8, 15),  # what an alias stands for is where it is written
-}
+}  # fmt: skip
 
 
 def test_every_part_has_a_position() -> None:

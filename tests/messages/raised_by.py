@@ -126,10 +126,7 @@ RAISING: Final[dict[str, Stimulus]] = {
     "ExpressionError": lambda: Expression("a >"),
     "AnswerRefused": answered,
     "ArgumentInvalid": lambda: Secret("my secret"),
-    "NameUnknown": unnamed,
-    "FlowEdited": edited,
-    "Paused": pulled,
-    "RunTaken": held_twice,
+    "NameUnknown": unnamed, "FlowEdited": edited, "Paused": pulled, "RunTaken": held_twice,
     "SecretMissing": Secret("DATAFLOW_NO_SUCH_SECRET").reveal,
     "StoreError": lambda: Store.memory().find("run"),
     "ConversationInvalid": lambda: context(Message("tool", "3", tool_call_id="t1")).check(),
@@ -137,5 +134,5 @@ RAISING: Final[dict[str, Stimulus]] = {
     "ValueRefused": lambda: Writer(classes_of([]), {}.__setitem__).write([open], "a.out"),
     "PackError": lambda: find_type("inc"),
     "FormatError": lambda: read_document("nowhere.yaml", Flow.from_wiring),
-}
+}  # fmt: skip
 ROWS: Final = [Row(kind, whole(kind, raise_it)) for kind, raise_it in RAISING.items()]

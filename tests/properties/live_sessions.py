@@ -557,11 +557,8 @@ async def live_through(
 
 
 _PAIRS: Final = (
-    ("one", "other_one"),
-    ("optional", "other_optional"),
-    ("two", "other_two"),
-    ("total", "other_total"),
-)
+    ("one", "other_one"), ("optional", "other_optional"), ("two", "other_two"), ("total", "other_total"),
+)  # fmt: skip
 _OTHERS: Final = {f"t.{a}": f"t.{b}" for pair in _PAIRS for a, b in (pair, pair[::-1])}
 
 

@@ -163,13 +163,10 @@ class Drawing:
         if not (odds.get("breaks") or odds.get("first")):
             return
         policies: dict[int, dict[str, Any]] = {
-            5: {"default": self.pick(CONSTANTS)},
-            6: {"default": self.pick(CONSTANTS)},
-            7: {"on_error": "skip"},
-            8: {"on_error": "skip"},
-            9: {"on_error": "route"},
+            5: {"default": self.pick(CONSTANTS)}, 6: {"default": self.pick(CONSTANTS)},
+            7: {"on_error": "skip"}, 8: {"on_error": "skip"}, 9: {"on_error": "route"},
             10: {"on_error": "fail"},
-        }
+        }  # fmt: skip
         if kind in policies:
             node["policy"] = policies[kind]
         if self.below(4) if odds.get("first") else self.chance(4):

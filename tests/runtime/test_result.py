@@ -97,18 +97,11 @@ async def test_a_port_that_the_flow_does_not_have_itself_is_an_error() -> None:
     other: Any = Flow("f").add(inc, n=2).out
     result = await flow.run()
     ports: list[tuple[Any, str]] = [
-        (item.out, r"inc\.out.*map"),
-        (carry.out, r"\$carry\.carry.*loop"),
-        (step.out, r"step\.out.*loop"),
-        ("nothing.out", r"nothing\.out.* y"),
-        ("$in.x", r"\$in\.x.* y"),
-        ("loop.nothing", "loop.*nothing"),
-        ("inc.yse", "inc"),
-        (other, r"inc\.out.*'f'"),
-        (3, "int"),
-        (gather(1), "Expression"),
+        (item.out, r"inc\.out.*map"), (carry.out, r"\$carry\.carry.*loop"), (step.out, r"step\.out.*loop"),
+        ("nothing.out", r"nothing\.out.* y"), ("$in.x", r"\$in\.x.* y"), ("loop.nothing", "loop.*nothing"),
+        ("inc.yse", "inc"), (other, r"inc\.out.*'f'"), (3, "int"), (gather(1), "Expression"),
         (".out", r"\.out"),
-    ]
+    ]  # fmt: skip
     for read in (result.get, result.why):
         for port, text in ports:
             with pytest.raises(DataflowError, match=text):

@@ -270,12 +270,8 @@ BOX = Box(3)
 
 
 RETURNED: list[tuple[Callable[..., Any], object, dict[str, Any]]] = [
-    (text, "x", {"out": "x"}),
-    (text, None, {"out": None}),
-    (maybe_text, "x", {"out": "x"}),
-    (maybe_text, SKIP, {"out": SKIP}),
-    (untyped, 3, {"out": 3}),
-    (pieces, [1, 2], {"out": [1, 2]}),
+    (text, "x", {"out": "x"}), (text, None, {"out": None}), (maybe_text, "x", {"out": "x"}),
+    (maybe_text, SKIP, {"out": SKIP}), (untyped, 3, {"out": 3}), (pieces, [1, 2], {"out": [1, 2]}),
     (parts, PARTS, {"out": PARTS, "title": "t", "chunks": ["c"]}),
     (shot, Shot(png=b""), {"out": SKIP, "png": b"", "error": SKIP}),
     (shot, Shot(b"", "late"), {"out": Shot(b"", "late"), "png": b"", "error": "late"}),
@@ -283,7 +279,7 @@ RETURNED: list[tuple[Callable[..., Any], object, dict[str, Any]]] = [
     (box, BOX, {"out": BOX, "content": 3}),
     (counts, BOTH, {"out": BOTH, "words": 3, "lines": 1}),
     (counts, WORDS, {"out": SKIP, "words": 3}),
-]
+]  # fmt: skip
 
 
 def test_each_port_gets_its_value() -> None:

@@ -8,14 +8,9 @@ from typing import Any, Final
 #: Keywords that say nothing about what is valid.
 NOTES: Final = {"$schema", "$defs", "title", "description", "default", "examples"}
 TYPES: Final[dict[str, tuple[type, ...]]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "null": (type(None),),
-    "array": (list,),
-    "object": (dict,),
-    "integer": (int,),
-    "number": (int, float),
-}
+    "string": (str,), "boolean": (bool,), "null": (type(None),), "array": (list,), "object": (dict,),
+    "integer": (int,), "number": (int, float),
+}  # fmt: skip
 
 
 def is_valid(value: Any, schema: Any, root: dict[str, Any]) -> bool:
@@ -54,10 +49,7 @@ def _properties(value: Any, wanted: Any, schema: Any, root: Any) -> bool:
 
 
 RULES: Final[dict[str, Any]] = {
-    "type": _type,
-    "$ref": _referred,
-    "additionalProperties": _additional,
-    "properties": _properties,
+    "type": _type, "$ref": _referred, "additionalProperties": _additional, "properties": _properties,
     "required": lambda value, wanted, *_: not isinstance(value, dict) or all(key in value for key in wanted),
     "propertyNames": lambda value, wanted, _, root: (
         not isinstance(value, dict) or all(is_valid(key, wanted, root) for key in value)

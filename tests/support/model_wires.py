@@ -112,13 +112,9 @@ def openai_end(finish: str) -> Events:
     """Return the end of a stream: the finish reason, the usage, and the mark of the end."""
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
     last = {
-        "id": "c",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "m",
-        "choices": [],
+        "id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [],
         "usage": usage,
-    }
+    }  # fmt: skip
     return [openai_chunk({}, finish), _sse(last), _sse("[DONE]")]
 
 

@@ -99,12 +99,8 @@ TARGETS: list[tuple[object, list[object], list[object]]] = [
     (ex.Unresolved, [ex.Chain], []),
     (ex.Rated[float], [ex.Rated[int]], []),
     (abc.Callable[[str], int], [abc.Callable[[int], str]], []),
-    (ex.Item, [ex.Dog], []),
-    (ex.Dog, [ex.Item], [ex.Animal]),
-    (list[ex.Item], [list[int]], []),
-    ("str", [int], []),
-    (5, [int], []),
-    (EmailStr, [str], [object]),
+    (ex.Item, [ex.Dog], []), (ex.Dog, [ex.Item], [ex.Animal]), (list[ex.Item], [list[int]], []),
+    ("str", [int], []), (5, [int], []), (EmailStr, [str], [object]),
     (ex.Floats, [ex.Ints, list[ex.Ints]], []),
     (ex.Nest[float], [ex.Nest[int]], []),
     (bool, [], [int]),
@@ -114,13 +110,9 @@ TARGETS: list[tuple[object, list[object], list[object]]] = [
     (abc.Iterator[int], [], [abc.Generator[str, None, None]]),
     (tuple[int], [], [tuple[int, str], ex.Point]),
     (ex.GenericModel[str], [], [ex.IntModel]),
-    (ex.Calls, [], [ex.Dog]),
-    (ex.Person, [], [ex.Named]),
-    (ex.Film, [], [ex.Movie]),
-    (ex.TextLinks, [], [ex.Chain]),
-    (ex.Rated[int], [], [ex.Rated[str]]),
-    (ex.Texts, [], [ex.Ints]),
-]
+    (ex.Calls, [], [ex.Dog]), (ex.Person, [], [ex.Named]), (ex.Film, [], [ex.Movie]),
+    (ex.TextLinks, [], [ex.Chain]), (ex.Rated[int], [], [ex.Rated[str]]), (ex.Texts, [], [ex.Ints]),
+]  # fmt: skip
 
 
 def test_targets_accept_the_sources_whose_values_they_can_take() -> None:

@@ -68,20 +68,11 @@ CHAIN["rest"] = CHAIN
 
 #: Types with values that have them.
 RIGHT: list[tuple[object, list[object]]] = [
-    (Any, [object()]),
-    (int, [1, True, 0]),
-    (int | str, [1]),
-    (float, [1.5, math.nan]),
-    (float | None, [math.inf]),
-    (str, ["", ex.Text("a")]),
-    (Literal[1, 2], [1]),
+    (Any, [object()]), (int, [1, True, 0]), (int | str, [1]), (float, [1.5, math.nan]),
+    (float | None, [math.inf]), (str, ["", ex.Text("a")]), (Literal[1, 2], [1]),
     (Literal[ex.Color.RED], [ex.Color.RED]),
-    (list[int], [[], [1, True]]),
-    (list[float], [[1], [1, 1.5]]),
-    (list[str], [ex.Words(["a"])]),
-    (ex.Words, [ex.Words([1])]),
-    (ex.Shelf[int], [ex.Shelf([1])]),
-    (list[list[int]], [[[1], []]]),
+    (list[int], [[], [1, True]]), (list[float], [[1], [1, 1.5]]), (list[str], [ex.Words(["a"])]),
+    (ex.Words, [ex.Words([1])]), (ex.Shelf[int], [ex.Shelf([1])]), (list[list[int]], [[[1], []]]),
     (list[ex.Movie], [[{"title": "a"}]]),
     (abc.Sequence[int], [[1], collections.deque([1]), b"ab", range(3), (1, 2)]),
     (set[int], [{1}]),
@@ -89,39 +80,24 @@ RIGHT: list[tuple[object, list[object]]] = [
     (dict[str, float], [{"a": 1}]),
     (abc.Mapping[str, int], [{"a": 1}, collections.Counter("a")]),
     (abc.Iterable[str], [{"a": 1}, NUMBERS]),
-    (tuple[int, str], [(1, "a")]),
-    (tuple[int, ...], [(1, 2)]),
-    (tuple[int, *ex.Items], [(1, "a")]),
-    (abc.Iterator[str], [NUMBERS]),
-    (abc.AsyncIterator[int], [pieces()]),
-    (abc.Callable[[str], int], [CALLS]),
+    (tuple[int, str], [(1, "a")]), (tuple[int, ...], [(1, 2)]), (tuple[int, *ex.Items], [(1, "a")]),
+    (abc.Iterator[str], [NUMBERS]), (abc.AsyncIterator[int], [pieces()]), (abc.Callable[[str], int], [CALLS]),
     (abc.ItemsView[str, str], [{"a": 1}.items()]),
     (abc.Mapping[str, str], [collections.UserDict(a=1)]),
-    (ex.Box[int], [ex.Box()]),
-    (ex.Point, [ex.Point(1, 2)]),
-    (tuple[int, int], [ex.Point(1, 2)]),
+    (ex.Box[int], [ex.Box()]), (ex.Point, [ex.Point(1, 2)]), (tuple[int, int], [ex.Point(1, 2)]),
     (ex.Model, [ex.Model(x=1)]),
     (ex.GenericModel[str], [ex.GenericModel[int](x=1)]),
-    (type[int], [int, bool]),
-    (type[Any], [int]),
-    (ex.Named, [JOHN]),
-    (ex.Hashes, [1]),
+    (type[int], [int, bool]), (type[Any], [int]), (ex.Named, [JOHN]), (ex.Hashes, [1]),
     (ex.Movie, [{"title": "a"}, {"title": "a", "year": 1, "stars": 5}]),
     (ex.Unresolved, [{"value": object()}]),
-    (ex.Chain, [CHAIN]),
-    (ex.UserId, [1, True]),
-    (ex.Ints, [1, [1, [2, []]], SELF]),
-    (Annotated[int, Gt(0)], [5, True]),
-    (Annotated[int, "a note"], [5]),
+    (ex.Chain, [CHAIN]), (ex.UserId, [1, True]), (ex.Ints, [1, [1, [2, []]], SELF]),
+    (Annotated[int, Gt(0)], [5, True]), (Annotated[int, "a note"], [5]),
     (Annotated[int, AfterValidator(positive)], [5]),
     (Annotated[list[int], MinLen(2)], [[1, True]]),
     (Annotated[list[ex.Named], MinLen(1)], [[JOHN]]),
     (Annotated[int, BeforeValidator(str)], [5]),
-    (PastDate, [dt.date(2000, 1, 1)]),
-    ("str", [1]),
-    (ex.Item, [1]),
-    (Undecided("undecided", (), {}), [1]),
-]
+    (PastDate, [dt.date(2000, 1, 1)]), ("str", [1]), (ex.Item, [1]), (Undecided("undecided", (), {}), [1]),
+]  # fmt: skip
 
 #: Values, the expected types, and place, expected and found of the mismatch.
 WRONG: list[tuple[object, object, str]] = [
@@ -304,13 +280,8 @@ for _ in range(100_000):
     DEEPER = [DEEPER]
 
 JSON_RIGHT: list[tuple[object, object, object]] = [
-    (0, int, 0),
-    (None, int | None, None),
-    (1, float, 1.0),
-    (float("inf"), float, float("inf")),
-    ([1, 2], tuple[int, ...], (1, 2)),
-    ([1, "a"], tuple[int, str], (1, "a")),
-    ([1, 1], set[int], {1}),
+    (0, int, 0), (None, int | None, None), (1, float, 1.0), (float("inf"), float, float("inf")),
+    ([1, 2], tuple[int, ...], (1, 2)), ([1, "a"], tuple[int, str], (1, "a")), ([1, 1], set[int], {1}),
     ({"1": 2}, dict[int, int], {1: 2}),
     ("2024-01-01", dt.date, dt.date(2024, 1, 1)),
     ("00000000-0000-0000-0000-000000000001", uuid.UUID, uuid.UUID(int=1)),
@@ -336,7 +307,7 @@ JSON_RIGHT: list[tuple[object, object, object]] = [
     ("\ud800", str, "\ud800"),
     (DEEP, list[Any], DEEP),
     (DEEPER[0], list, DEEPER[0]),
-]
+]  # fmt: skip
 
 #: Values, the expected types, and place, expected and found of the mismatch.
 JSON_WRONG: list[tuple[object, object, str]] = [

@@ -39,10 +39,7 @@ NAMES: list[tuple[object, str]] = [
     (str | None, "str | None"),
     (Optional[str], "str | None"),  # noqa: UP045 - as above
     (Union[int, "Nowhere"], "int | Nowhere"),  # noqa: F821 - as above
-    (None, "None"),
-    (Any, "Any"),
-    (inspect.Parameter.empty, "Any"),
-    (object, "object"),
+    (None, "None"), (Any, "Any"), (inspect.Parameter.empty, "Any"), (object, "object"),
     (Literal["a", 1, None], "Literal['a', 1, None]"),
     (Literal[Color.RED], "Literal[Color.RED]"),
     (Annotated[int, "a note"], "int"),
@@ -52,14 +49,9 @@ NAMES: list[tuple[object, str]] = [
     (collections.abc.Callable[[int, str], bool], "Callable[[int, str], bool]"),
     (collections.abc.Callable[..., bool], "Callable[..., bool]"),
     (collections.abc.Sequence, "Sequence"),
-    (type[int], "type[int]"),
-    (UserId, "UserId"),
-    (Item, "Item"),
-    (Json, "Json"),
-    ("Parts", "Parts"),
-    (ForwardRef("Parts"), "Parts"),
-    (5, "5"),
-]
+    (type[int], "type[int]"), (UserId, "UserId"), (Item, "Item"), (Json, "Json"), ("Parts", "Parts"),
+    (ForwardRef("Parts"), "Parts"), (5, "5"),
+]  # fmt: skip
 
 
 def test_a_type_has_a_short_name() -> None:

@@ -67,19 +67,10 @@ def found(*types: object) -> set[str]:
 
 def test_a_class_is_found_in_each_form_of_type() -> None:
     cases: list[object] = [
-        Part,
-        Part | None,
-        list[Part],
-        dict[str, tuple[Part, ...]],
-        Annotated[Part, "note"],
-        Mapping[str, Part],
-        PartId,
-        Parts,
-        Bound,
-        Sequence[Sequence[Part]],
-        Callable[[Part], None],
+        Part, Part | None, list[Part], dict[str, tuple[Part, ...]], Annotated[Part, "note"],
+        Mapping[str, Part], PartId, Parts, Bound, Sequence[Sequence[Part]], Callable[[Part], None],
         Literal["a"] | Part,
-    ]
+    ]  # fmt: skip
     assert [one for one in cases if not {"Part", "Shade"} <= found(one)] == []
 
 

@@ -116,24 +116,15 @@ def generator() -> Iterator[int]:
 
 #: Values that cannot be stored; `tests/messages/values.py` has what is said of each.
 REFUSED: Final[dict[str, Any]] = {
-    "a function": lambda: 0,
-    "a generator": generator(),
-    "a class": Plain,
-    "a module": sys,
-    "an exception": ValueError("x"),
-    "a plain object": Plain(),
-    "a marker": SKIP,
-    "the other marker": MISSING,
+    "a function": lambda: 0, "a generator": generator(), "a class": Plain, "a module": sys,
+    "an exception": ValueError("x"), "a plain object": Plain(), "a marker": SKIP, "the other marker": MISSING,
     "a zone": Zone(),
     "a moment in an odd zone": datetime(2024, 1, 1, tzinfo=Zone()),
     "a text of a class of its own": Text("a"),
     "a defaultdict": defaultdict(lambda: 1),
-    "a secret": SecretStr("a"),
-    "an unknown class": Color.RED,
-    "a class without a hash": Odd(),
-    "an open file": io.BytesIO(),
-    "a context manager": threading.Lock(),
-}
+    "a secret": SecretStr("a"), "an unknown class": Color.RED, "a class without a hash": Odd(),
+    "an open file": io.BytesIO(), "a context manager": threading.Lock(),
+}  # fmt: skip
 
 
 def test_a_value_in_itself_is_refused_where_it_closes() -> None:

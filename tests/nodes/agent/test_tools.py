@@ -161,13 +161,8 @@ def test_deny_counts_first_then_ask_then_allow(policy: Policy, name: str, argume
 
 def test_what_a_pattern_means_and_which_cannot_be_read() -> None:
     cases: list[Any] = [
-        ("go", {}, True),
-        (" go ", {"to": 1}, True),
-        ("GO", {}, False),
-        ('"go"', {}, True),
-        ("go(to=a*)", {"to": "abc"}, True),
-        ("go(to=a*)", {}, False),
-        ("go(to=*)", {"to": "a\nb"}, True),
+        ("go", {}, True), (" go ", {"to": 1}, True), ("GO", {}, False), ('"go"', {}, True),
+        ("go(to=a*)", {"to": "abc"}, True), ("go(to=a*)", {}, False), ("go(to=*)", {"to": "a\nb"}, True),
         ('go(to="a,(b)")', {"to": "a,(b)"}, True),
         (r'go(to="\"é\n")', {"to": '"é\n'}, True),
         ("go(to=true)", {"to": True}, True),
@@ -177,7 +172,7 @@ def test_what_a_pattern_means_and_which_cannot_be_read() -> None:
         ("go(to=007)", {"to": 7}, False),
         ("go(to=1e2)", {"to": "100"}, False),
         ('go(to="[[]100,{\\"a\\":-2}]")', {"to": [1e2, {"a": -2.0}]}, True),
-    ]
+    ]  # fmt: skip
     for pattern, arguments, fits in cases:
         assert verdict(Policy(deny=(pattern,)), "go", arguments) is (DENY if fits else ALLOW)
     unread: list[Any] = [

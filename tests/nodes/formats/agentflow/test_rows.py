@@ -252,29 +252,21 @@ async def test_an_answer_is_told_in_the_sitting_that_it_is_given_to() -> None:
 
 
 CONDITIONS: Final[list[tuple[Literal["equal", "contains"], str, str, bool]]] = [
-    ("equal", "yes", "yes", True),
-    ("equal", "YES", "yes", True),
-    ("equal", " yes ", "yes", True),
-    ("equal", "yes", "yes ", False),
-    ("equal", "", "", False),
-    ("contains", "yes", "abc yes", True),
+    ("equal", "yes", "yes", True), ("equal", "YES", "yes", True), ("equal", " yes ", "yes", True),
+    ("equal", "yes", "yes ", False), ("equal", "", "", False), ("contains", "yes", "abc yes", True),
     ("contains", " WORLD ", "Hello World", True),
     ("contains", "", "no", False),
-]
+]  # fmt: skip
 
 
 ANSWERS: Final[list[tuple[Any, tuple[str, str]]]] = [
-    ("reject", ("reject", "")),
-    ("I REJECT this", ("reject", "")),
-    ("", ("approve", "")),
-    (7, ("approve", "")),
-    (False, ("approve", "")),
-    (["reject"], ("approve", "")),
+    ("reject", ("reject", "")), ("I REJECT this", ("reject", "")), ("", ("approve", "")),
+    (7, ("approve", "")), (False, ("approve", "")), (["reject"], ("approve", "")),
     ({"decision": "Reject", "note": "no"}, ("reject", "no")),
     ({"decision": "maybe", "note": "ok "}, ("approve", "ok ")),
     ({"decision": ["reject"], "note": 1}, ("approve", "")),
     ({"note": "reject"}, ("approve", "reject")),
-]
+]  # fmt: skip
 
 
 def test_conditions_answers_and_values_come_to_what_the_tables_say() -> None:

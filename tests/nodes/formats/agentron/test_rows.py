@@ -23,13 +23,9 @@ from tests.nodes.formats.rows import Row, check_rows
 #: What is no part of running a workflow that was asked for, with the reason.
 LATER: Final = {
     "AG12": "schedules: nothing starts by itself yet",
-    "AG13": "schedules",
-    "AG14": "schedules",
-    "AG15": "schedules",
-    "AG16": "schedules",
-    "AG17": "schedules",
+    "AG13": "schedules", "AG14": "schedules", "AG15": "schedules", "AG16": "schedules", "AG17": "schedules",
     "AG22": "server: workflows are kept in files, which have no versions",
-}
+}  # fmt: skip
 NIGHTLY: Final = {"id": "nightly", "nodes": [agent("w")], "edges": []}
 ASKING: Final = ScriptedAnswer(
     tool_calls=(ScriptedCall(name="request_user_help", arguments={"question": "ok?", "reason": "unsure"}),)

@@ -89,11 +89,8 @@ ROWS: Final = [
     Row("CA07", TWICE, {"x": ["1", "2"]}, outputs={"x": "1", "x_2": "2", "y": "Y"}, last=block(*NAMED)),
     gate("CA08", ".ok", '{"ok":true}', "y"),
     gate("CA08", ".ok", '{"ok":false}', "z"),
-    gate("CA09", "", "YES", "y"),
-    gate("CA09", "", "no", "z"),
-    gate("CA09", ".k", '{"k":1}', "z"),
-    gate("CA10", ".ok", "yes", "y"),
-    gate("CA11", ".ok", "{}", "z"),
+    gate("CA09", "", "YES", "y"), gate("CA09", "", "no", "z"), gate("CA09", ".k", '{"k":1}', "z"),
+    gate("CA10", ".ok", "yes", "y"), gate("CA11", ".ok", "{}", "z"),
     Row("CA13", PAR, {"x": "1", "y": "2"}, outputs={"p/c1": "1", "p/c2": "2", "t": "Z"}),
     Row("CA14", PAR, last=block("[p/c1 (agent: x)]: X", "[p/c2 (agent: y)]: Y")),
     Row("CA15", PAR, {"y": BUSY}, outputs={}, error="RateLimited"),
@@ -103,7 +100,7 @@ ROWS: Final = [
     Row("CA19", RETRY % "", {"x": [BUSY, BUSY, "X"]}, order="xxxy", last=block("[a (agent: x)]: X")),
     Row("CA20", RETRY % ", on: [timeout]", {"x": BUSY}, order="x", error="RateLimited"),
     Row("CA22", ABC, {"y": BUSY}, outputs={"a": "X"}, error="RateLimited"),
-]
+]  # fmt: skip
 
 #: Rows that are no run, and those of which there is more to say; each has a test below.
 OTHERS: Final = ("CA02", "CA12", "CA13", "CA14", "CA19", "CA21")
@@ -208,14 +205,11 @@ TRUE: Final = ["true", "1", "yes", "YES", "True", " 1 ", "\tyes\n"]
 FALSE: Final = ["false", "0", "no", "", "  ", "No", "FALSE\n"]
 #: Outputs, the keys of a condition, and whether it holds.
 KEYS: Final = [
-    ('{"ok": true}', ".ok", True),
-    ('{"ok": "Yes"}', ".ok", True),
-    ('{"ok": 1}', ".ok", False),
-    ("{}", ".ok", False),
-    ('{"a": {"b": true}}', ".a.b", True),
+    ('{"ok": true}', ".ok", True), ('{"ok": "Yes"}', ".ok", True), ('{"ok": 1}', ".ok", False),
+    ("{}", ".ok", False), ('{"a": {"b": true}}', ".a.b", True),
     ('{"a": {"b": true}}', '["a"]["b"]', True),
     ("yes", ".ok", True),
-]
+]  # fmt: skip
 
 
 def decided(output: str, keys: str = "") -> bool:

@@ -363,18 +363,10 @@ def held(left: Any, operator: str, right: Any = "") -> bool:
 
 #: A value, and what it comes to: Equals 5, Equals "5", Equals true, Equals "true", Contains 5, "5" and "".
 TABLE: Final[list[tuple[Any, str]]] = [
-    (5, "TTFFFTT"),
-    (5.0, "TTFFTTT"),
-    ("5", "TTFFFTT"),
-    (" 5", "FFFFFTT"),
-    ("5 items", "FFFFFTT"),
-    (True, "FFTTFFT"),
-    ("true", "FFTTFFT"),
-    ("True", "FFFFFFT"),
-    ([], "FFFFFFT"),
-    ({}, "FFFFFFT"),
+    (5, "TTFFFTT"), (5.0, "TTFFTTT"), ("5", "TTFFFTT"), (" 5", "FFFFFTT"), ("5 items", "FFFFFTT"),
+    (True, "FFTTFFT"), ("true", "FFTTFFT"), ("True", "FFFFFFT"), ([], "FFFFFFT"), ({}, "FFFFFFT"),
     (MISSING, "FFFFFFT"),
-]
+]  # fmt: skip
 
 
 #: A value, and whether it is greater than, less than, at least and at most 4.

@@ -133,12 +133,9 @@ async def kept_at(time: float, value: Any = "kept") -> ExecutionContext:
 
 #: The config of a cache with a value since 100, the time, and whether the value counts.
 TIMES: Final[list[tuple[dict[str, Any], float, bool]]] = [
-    ({}, 399, True),
-    ({}, 400, False),
-    ({"ttl": 0}, 100, False),
-    ({"invalidate": 101}, 110, False),
+    ({}, 399, True), ({}, 400, False), ({"ttl": 0}, 100, False), ({"invalidate": 101}, 110, False),
     ({"invalidate": 99}, 110, True),
-]
+]  # fmt: skip
 
 
 async def test_a_value_counts_while_it_is_fresh() -> None:
