@@ -49,7 +49,10 @@ def _properties(value: Any, wanted: Any, schema: Any, root: Any) -> bool:
 
 
 RULES: Final[dict[str, Any]] = {
-    "type": _type, "$ref": _referred, "additionalProperties": _additional, "properties": _properties,
+    "type": _type,
+    "$ref": _referred,
+    "additionalProperties": _additional,
+    "properties": _properties,
     "required": lambda value, wanted, *_: not isinstance(value, dict) or all(key in value for key in wanted),
     "propertyNames": lambda value, wanted, _, root: (
         not isinstance(value, dict) or all(is_valid(key, wanted, root) for key in value)
