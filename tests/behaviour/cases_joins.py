@@ -7,24 +7,12 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from dataflow import Flow, Maybe, Step, collect, each, fallback, gather, merge, node
+from tests.behaviour import nodes as n
 from tests.behaviour.cases_failures import fails_untyped, report
-from tests.behaviour.nodes import (
-    add,
-    counted,
-    defaulted,
-    defaulted_pair,
-    ident,
-    inc,
-    listed,
-    listed_with,
-    nothing,
-    one,
-    src,
-)
 from tests.behaviour.table import Case
 
 
-@counted
+@n.counted
 async def none() -> Maybe[object]:
     return None
 
@@ -34,10 +22,10 @@ def many(live: str, *, beside: bool = False) -> Flow:
     with Flow() as f:
         taken = f.when(f.input("x", int), lambda _: True)
         edges = [
-            f.add(node(src).with_(name=name), x=taken.yes if name in live else taken.no).out
+            f.add(node(n.src).with_(name=name), x=taken.yes if name in live else taken.no).out
             for name in "abcd"
         ]
-        reader = f.add(listed_with, 9, *edges) if beside else f.add(listed, *edges)
+        reader = f.add(n.listed_with, 9, *edges) if beside else f.add(n.listed, *edges)
         f.output("o", reader.out)
     return f
 
@@ -45,8 +33,8 @@ def many(live: str, *, beside: bool = False) -> Flow:
 def many_in_declared_order() -> Flow:
     with Flow() as f:
         x = f.input("x", int)
-        first, second, third = f.add(src, x=x), f.add(inc, x=x), f.add(ident, x=30)
-        f.output("o", f.add(listed, third.out, first.out, second.out, first.out, 7).out)
+        first, second, third = f.add(n.src, x=x), f.add(n.inc, x=x), f.add(n.ident, x=30)
+        f.output("o", f.add(n.listed, third.out, first.out, second.out, first.out, 7).out)
     return f
 
 
@@ -55,19 +43,19 @@ def two_live() -> Flow:
         x = f.input("x", int)
         first, second = f.when(x, lambda v: v > 0), f.when(x, lambda v: v > 1)
         f.connect("when_2.yes", "inc.x")
-        f.output("o", f.add(inc, x=first.yes).out)
-        f.output("other", f.add(src, x=second.no).out)
+        f.output("o", f.add(n.inc, x=first.yes).out)
+        f.output("other", f.add(n.src, x=second.no).out)
     return f
 
 
 def joined(join: Callable[..., Any], *sources: Callable[[Flow], Any], errors: Any = "fail_fast") -> Flow:
     with Flow() as f:
-        f.output("o", f.add(ident, x=join(*(source(f) for source in sources))).out)
+        f.output("o", f.add(n.ident, x=join(*(source(f) for source in sources))).out)
     return f.using(errors=errors)
 
 
 def live(value: int) -> Callable[[Flow], Any]:
-    return lambda f: f.add(src, x=value).out
+    return lambda f: f.add(n.src, x=value).out
 
 
 def constant(value: object) -> Callable[[Flow], Any]:
@@ -75,7 +63,7 @@ def constant(value: object) -> Callable[[Flow], Any]:
 
 
 def dead(f: Flow) -> Any:
-    return f.add(nothing).out
+    return f.add(n.nothing).out
 
 
 def a_none(f: Flow) -> Any:
@@ -165,9 +153,9 @@ Reader = Literal[
 def dead_for(f: Flow, why: Why) -> Step[Any]:
     match why:
         case "disabled":
-            return f.add(node(ident).with_(name="off", enabled=False), x=1)
+            return f.add(node(n.ident).with_(name="off", enabled=False), x=1)
         case "not taken":
-            return f.add(node(ident).with_(name="off"), x=f.when(1, lambda _: False).yes)
+            return f.add(node(n.ident).with_(name="off"), x=f.when(1, lambda _: False).yes)
         case "failed":
             return f.add(node(fails_untyped).with_(name="off"))
 
@@ -175,9 +163,9 @@ def dead_for(f: Flow, why: Why) -> Step[Any]:
 def read(why: Why, reader: Reader) -> Flow:
     """Read what has no value, beside the value 1; `last` is what reads it, `o` what comes of that."""
     with Flow() as f:
-        off, good = dead_for(f, why), f.add(one)
+        off, good = dead_for(f, why), f.add(n.one)
         bare: Any = off.out
-        f.output("o", f.add(node(ident).with_(name="end"), x=_last(f, reader, off, bare, good.out)).out)
+        f.output("o", f.add(node(n.ident).with_(name="end"), x=_last(f, reader, off, bare, good.out)).out)
     return f.using(errors="continue")
 
 
@@ -187,35 +175,35 @@ def _last(f: Flow, reader: Reader, off: Step[Any], bare: Any, good: Any) -> Any:
 
     match reader:
         case "required":
-            return last(ident, x=bare)
+            return last(n.ident, x=bare)
         case "optional":
-            return last(defaulted, x=bare)
+            return last(n.defaulted, x=bare)
         case "optional beside a value":
-            return last(defaulted_pair, x=good, y=bare)
+            return last(n.defaulted_pair, x=good, y=bare)
         case "many":
-            return last(listed, bare)
+            return last(n.listed, bare)
         case "many beside a value":
-            return last(listed, good, bare)
+            return last(n.listed, good, bare)
         case "merge, first":
-            return last(ident, x=merge(bare, good))
+            return last(n.ident, x=merge(bare, good))
         case "merge, last":
-            return last(ident, x=merge(good, bare))
+            return last(n.ident, x=merge(good, bare))
         case "gather":
-            return last(ident, x=gather(bare, good))
+            return last(n.ident, x=gather(bare, good))
         case "fallback":
-            return last(ident, x=fallback(bare, 9))
+            return last(n.ident, x=fallback(bare, 9))
         case "after" | "after beside a value":
-            step = f.add(node(one).with_(name="last"))
+            step = f.add(node(n.one).with_(name="last"))
             f.after(step, off.done)
             if reader != "after":
-                f.after(step, f.add(src, x=1).done)
+                f.after(step, f.add(n.src, x=1).done)
             return step.out
         case "error":
             return last(report, failure=off.error)
         case "broadcast":
-            return collect(last(add, x=each([1, 2]), y=bare))
+            return collect(last(n.add, x=each([1, 2]), y=bare))
         case "list":
-            return collect(last(inc, x=each(bare)))
+            return collect(last(n.inc, x=each(bare)))
         case "first":
             with f.loop(name="last", limit=2) as it:
                 v = it.carry(bare)
@@ -224,7 +212,7 @@ def _last(f: Flow, reader: Reader, off: Step[Any], bare: Any, good: Any) -> Any:
         case "loop constant":
             with f.loop(name="up", limit=2) as it:
                 v = it.carry(0)
-                passed = last(defaulted_pair, x=v.out, y=bare)
+                passed = last(n.defaulted_pair, x=v.out, y=bare)
                 v.next(v.out)
             return it.result(passed)
 

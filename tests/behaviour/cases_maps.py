@@ -7,68 +7,44 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from dataflow import Failure, Flow, collect, each, fallback, gather, merge
+from dataflow.core import wiring as w
 from dataflow.core.functions import import_function
 from dataflow.core.nodetype import derive
 from dataflow.core.policy import EachOptions
 from dataflow.core.ports import ERROR
-from dataflow.core.wiring import (
-    Block,
-    Fallback,
-    Literally,
-    MapBlock,
-    Placed,
-    PlacedNode,
-    Reference,
-    Source,
-    Wiring,
-)
 from dataflow.packs.registry import find_type
-from tests.behaviour.nodes import (
-    add,
-    counted,
-    defaulted_pair,
-    fails,
-    fails_on_odd,
-    ident,
-    inc,
-    listed,
-    no_list,
-    nothing,
-    small,
-    square,
-    total,
-)
+from tests.behaviour import nodes as n
 from tests.behaviour.table import Case
 
 
-@counted
+@n.counted
 async def first_letter(word: str) -> str:
     return word[0]
 
 
-@counted
+@n.counted
 async def pairs(x: int, ys: list[int]) -> list[int]:
     return [x, *ys]
 
 
 def squares() -> Flow:
     with Flow("B12") as f:
-        squared = f.add(square, x=each(f.input("items", list[int])))
+        squared = f.add(n.square, x=each(f.input("items", list[int])))
         values = collect(squared.out)
         f.output("values", values)
-        f.output("sum", f.add(total, xs=values).out)
+        f.output("sum", f.add(n.total, xs=values).out)
     return f
 
 
 def same_items(items: Any) -> Flow:
     with Flow("B12") as f:
-        f.output("values", collect(f.add(ident, x=each(f.input("items", list[object], items))).out))
+        f.output("values", collect(f.add(n.ident, x=each(f.input("items", list[object], items))).out))
     return f
 
 
 def over(items: Any) -> Flow:
     with Flow() as f:
-        f.output("o", collect(f.add(ident, x=each(f.add(ident, x=items).out)).out))
+        f.output("o", collect(f.add(n.ident, x=each(f.add(n.ident, x=items).out)).out))
     return f
 
 
@@ -81,44 +57,44 @@ def keyed(key: Callable[[str], Any]) -> Flow:
 def shared() -> Flow:
     with Flow() as f:
         xs = f.input("xs", list[int])
-        squared, more = f.add(square, x=each(xs)), f.add(inc, x=each(xs))
-        f.output("o", collect(f.add(listed, squared.out, more.out, each(xs)).out))
+        squared, more = f.add(n.square, x=each(xs)), f.add(n.inc, x=each(xs))
+        f.output("o", collect(f.add(n.listed, squared.out, more.out, each(xs)).out))
     return f
 
 
 def parting() -> Flow:
     with Flow() as f:
         even = f.when(each(f.input("xs", list[int])), lambda x: x % 2 == 0)
-        more = f.add(inc, x=even.no)
+        more = f.add(n.inc, x=even.no)
         f.output("even", collect(even.yes))
         f.output("merged", collect(merge(even.yes, more.out)))
         f.output("gathered", collect(gather(even.yes, more.out)))
         f.output("instead", collect(fallback(even.yes, None)))
-        f.output("either", collect(f.add(defaulted_pair, x=even.yes, y=even.no).out))
+        f.output("either", collect(f.add(n.defaulted_pair, x=even.yes, y=even.no).out))
     return f
 
 
 def over_nothing() -> Flow:
     with Flow() as f:
-        squared = f.add(square, x=each(f.add(no_list).out))
-        f.output("sum", f.add(total, xs=collect(squared.out)).out)
+        squared = f.add(n.square, x=each(f.add(n.no_list).out))
+        f.output("sum", f.add(n.total, xs=collect(squared.out)).out)
     return f
 
 
 def beside_a_dead_port() -> Flow:
     with Flow() as f:
-        dead = f.add(nothing)
+        dead = f.add(n.nothing)
         item = each(f.input("xs", list[int]))
-        f.output("o", collect(f.add(add, x=item, y=dead.out).out))
+        f.output("o", collect(f.add(n.add, x=item, y=dead.out).out))
     return f
 
 
 def broadcast() -> Flow:
     with Flow() as f:
         xs = f.input("xs", list[int])
-        size = f.add(total, xs=xs)
-        f.output("o", collect(f.add(add, x=each(xs), y=size.out).out))
-        f.output("constant", collect(f.add(add, x=each(xs), y=100).out))
+        size = f.add(n.total, xs=xs)
+        f.output("o", collect(f.add(n.add, x=each(xs), y=size.out).out))
+        f.output("constant", collect(f.add(n.add, x=each(xs), y=100).out))
     return f
 
 
@@ -127,7 +103,7 @@ def nested(levels: int) -> Flow:
         item: Any = f.input("xs", list[Any])
         for _ in range(levels):
             item = each(item)
-        out: Any = f.add(inc, x=item).out
+        out: Any = f.add(n.inc, x=item).out
         for _ in range(levels):
             out = collect(out)
         f.output("o", out)
@@ -137,19 +113,19 @@ def nested(levels: int) -> Flow:
 def both_levels() -> Flow:
     with Flow() as f:
         row = each(f.input("rows", list[list[int]]))
-        size = f.add(total, xs=row)
-        scaled = f.add(add, x=each(row), y=size.out)
+        size = f.add(n.total, xs=row)
+        scaled = f.add(n.add, x=each(row), y=size.out)
         in_row = collect(scaled.out)
         f.output("rows", collect(f.add(pairs, x=size.out, ys=in_row).out))
-        f.output("sums", collect(f.add(total, xs=in_row).out))
+        f.output("sums", collect(f.add(n.total, xs=in_row).out))
     return f
 
 
 def some_left_out() -> Flow:
     with Flow() as f:
-        little = f.add(small, x=each(f.input("xs", list[int])))
+        little = f.add(n.small, x=each(f.input("xs", list[int])))
         f.output("o", collect(little.out))
-        f.output("more", collect(f.add(inc, x=little.out).out))
+        f.output("more", collect(f.add(n.inc, x=little.out).out))
     return f
 
 
@@ -258,22 +234,22 @@ FAIL: Final[ItemErrors] = "fail"
 Errors = Literal["fail_fast", "continue"]
 
 
-@counted
+@n.counted
 async def told(xs: list[int | Failure]) -> list[object]:
     return [f"{x.path} {x.type} {x.message}" if isinstance(x, Failure) else x for x in xs]
 
 
-@counted
+@n.counted
 async def told_in_row(row: Sequence[int | Failure]) -> list[object]:
     return [f"{x.path} {x.message}" if isinstance(x, Failure) else x for x in row]
 
 
-@counted
+@n.counted
 async def told_in_rows(rows: list[list[int] | Failure]) -> list[object]:
     return [f"{row.path} {row.message}" if isinstance(row, Failure) else row for row in rows]
 
 
-@counted
+@n.counted
 async def told_one(failure: Failure) -> str:
     return f"{failure.path} {failure.type}"
 
@@ -281,25 +257,25 @@ async def told_one(failure: Failure) -> str:
 def odd_items(on_error: ItemErrors, errors: Errors = "fail_fast", most: int | None = None) -> Flow:
     with Flow() as f:
         item = each(f.input("xs", list[int]), on_error=on_error, max_concurrency=most)
-        f.output("o", f.add(told, xs=collect(f.add(fails_on_odd, x=item).out)).out)
+        f.output("o", f.add(told, xs=collect(f.add(n.fails_on_odd, x=item).out)).out)
     return f.using(errors=errors)
 
 
 def two_lists(on_error: ItemErrors, errors: Errors = "fail_fast") -> Flow:
     with Flow() as f:
-        more = f.add(inc, x=each(f.input("xs", list[int]), on_error=on_error))
-        passed = f.add(fails_on_odd, x=more.out)
+        more = f.add(n.inc, x=each(f.input("xs", list[int]), on_error=on_error))
+        passed = f.add(n.fails_on_odd, x=more.out)
         f.output("before", f.add(told, xs=collect(more.out)).out)
-        f.output("after", f.add(told, xs=collect(f.add(square, x=passed.out).out)).out)
+        f.output("after", f.add(told, xs=collect(f.add(n.square, x=passed.out).out)).out)
     return f.using(errors=errors)
 
 
 def failing_twice() -> Flow:
     with Flow() as f:
         item = each(f.input("xs", list[int]), on_error="collect")
-        first = f.add(fails_on_odd, x=item)
-        f.add(fails, x=item)
-        f.add(inc, x=item)
+        first = f.add(n.fails_on_odd, x=item)
+        f.add(n.fails, x=item)
+        f.add(n.inc, x=item)
         f.output("o", f.add(told, xs=collect(first.out)).out)
     return f.using(errors="continue")
 
@@ -307,7 +283,7 @@ def failing_twice() -> Flow:
 def two_maps(outer: ItemErrors, inner: ItemErrors) -> Flow:
     with Flow() as f:
         row = each(f.input("rows", list[list[int]]), on_error=outer, key=str)
-        passed = collect(f.add(fails_on_odd, x=each(row, on_error=inner)).out)
+        passed = collect(f.add(n.fails_on_odd, x=each(row, on_error=inner)).out)
         if inner == "collect":
             f.output("o", collect(f.add(told_in_row, row=passed).out))
         else:
@@ -317,36 +293,36 @@ def two_maps(outer: ItemErrors, inner: ItemErrors) -> Flow:
 
 def error_from_outside(on_error: ItemErrors, reader: Literal["list", "failure"]) -> Flow:
     with Flow() as f:
-        bad = f.add(fails, x=1)
+        bad = f.add(n.fails, x=1)
         item = each(f.input("xs", list[int]), on_error=on_error)
         if reader == "list":
-            f.output("o", f.add(told, xs=collect(f.add(add, x=item, y=bad.out).out)).out)
+            f.output("o", f.add(told, xs=collect(f.add(n.add, x=item, y=bad.out).out)).out)
         else:
             seen = f.add(taken, x=item, failure=bad.error)
-            f.output("o", f.add(told, xs=collect(f.add(fails_on_odd, x=seen.out).out)).out)
+            f.output("o", f.add(told, xs=collect(f.add(n.fails_on_odd, x=seen.out).out)).out)
     return f.using(errors="continue")
 
 
-@counted
+@n.counted
 async def taken(x: int, failure: Failure) -> int:
     return x
 
 
 def error_port(on_error: ItemErrors, xs: list[int], errors: Errors = "fail_fast") -> Flow:
-    item: dict[str, Placed] = {
-        "odd": PlacedNode("odd", type=derive(fails_on_odd), inputs={"x": Reference("$item", "x")})
+    item: dict[str, w.Placed] = {
+        "odd": w.PlacedNode("odd", type=derive(n.fails_on_odd), inputs={"x": w.Reference("$item", "x")})
     }
-    told_list: Source = Fallback(Reference("m", "y"), Literally([-1]))
-    nodes: dict[str, Placed] = {
-        "m": MapBlock(
-            "m", over={"x": Literally(xs)}, options=EachOptions(str, on_error=on_error),
-            body=Block(item, outputs={"y": Reference("odd")}),
+    told_list: w.Source = w.Fallback(w.Reference("m", "y"), w.Literally([-1]))
+    nodes: dict[str, w.Placed] = {
+        "m": w.MapBlock(
+            "m", over={"x": w.Literally(xs)}, options=EachOptions(str, on_error=on_error),
+            body=w.Block(item, outputs={"y": w.Reference("odd")}),
         ),
-        "told": PlacedNode("told", type=derive(told), inputs={"xs": told_list}),
-        "one": PlacedNode("one", type=derive(told_one), inputs={"failure": Reference("m", ERROR)}),
+        "told": w.PlacedNode("told", type=derive(told), inputs={"xs": told_list}),
+        "one": w.PlacedNode("one", type=derive(told_one), inputs={"failure": w.Reference("m", ERROR)}),
     }  # fmt: skip
-    outputs: dict[str, Source] = {"o": Reference("told"), "told": Reference("one")}
-    wiring = Wiring("f", block=Block(nodes, outputs=outputs))
+    outputs: dict[str, w.Source] = {"o": w.Reference("told"), "told": w.Reference("one")}
+    wiring = w.Wiring("f", block=w.Block(nodes, outputs=outputs))
     return Flow.from_wiring(wiring, find_type, import_function).using(errors=errors)
 
 

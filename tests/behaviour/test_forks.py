@@ -21,21 +21,7 @@ from dataflow import (
     this_firing,
 )
 from dataflow.stores import Store
-from tests.behaviour.forked_flows import (
-    Scale,
-    add,
-    asking,
-    fails,
-    in_blocks,
-    is_big,
-    listed,
-    note,
-    run_of,
-    scaled,
-    talking,
-    two_inputs,
-    up,
-)
+from tests.behaviour import forked_flows as ff
 
 pytestmark = pytest.mark.usefixtures("called")
 
@@ -44,20 +30,20 @@ BIG: Final = "a text that is stored beside the journal, " * 1_000
 
 
 async def long(n: int) -> str:
-    note()
+    ff.note()
     return BIG * n
 
 
 async def size(text: str, more: int) -> int:
-    note()
+    ff.note()
     return len(text) + more
 
 
 class TestInputs:
     async def test_what_reads_it_runs_again_and_the_run_stays_as_it_was(self, called: list[str]) -> None:
         store = Store.memory()
-        flow = two_inputs(store)
-        run = await run_of(flow, a=1)
+        flow = ff.two_inputs(store)
+        run = await ff.run_of(flow, a=1)
         before = list(store.records(run))
         fork = await flow.fork(run, changes={"$in.b": 10})
         assert (dict(fork.outputs), called) == ({"sum": 13}, ["up_2", "add"])
@@ -73,7 +59,7 @@ class TestInputs:
             f.output("o", f.add(shown, x=x).out)
             f.output("x", x)  # an output that no node reads
         flow = f.using(store=Store.memory())
-        run = await run_of(flow, x=1)
+        run = await ff.run_of(flow, x=1)
         for value, outputs, calls in (
             (1, {"o": "1", "x": 1}, []),
             (True, {"o": "True", "x": True}, ["shown"]),
@@ -90,7 +76,7 @@ class TestInputs:
             asked = f.ask(int, "?", name="asked", show=kept.out)
             f.output("size", f.add(size, text=kept.out, more=asked.out).out)
         flow = f.using(store=store)
-        run = await run_of(flow, n=1)
+        run = await ff.run_of(flow, n=1)
         fork = await flow.fork(run, changes={})
         store.delete(run)
         result = await flow.resume(fork.run_id, {"asked": 2})
@@ -98,19 +84,19 @@ class TestInputs:
 
 
 async def shown(x: object) -> str:
-    note()
+    ff.note()
     return repr(x)
 
 
 class TestBlocks:
     async def test_the_items_of_a_list_that_stays_are_used_again(self, called: list[str]) -> None:
         with Flow("map") as f:
-            items = each(f.add(listed, x=f.input("n", int)).out)
-            first = f.add(up, x=items)
-            second = f.add(add, x=first.out, y=f.input("y", int))
+            items = each(f.add(ff.listed, x=f.input("n", int)).out)
+            first = f.add(ff.up, x=items)
+            second = f.add(ff.add, x=first.out, y=f.input("y", int))
             f.output("o", collect(second.out))
         flow = f.using(store=Store.memory())
-        run = await run_of(flow, n=2, y=1)
+        run = await ff.run_of(flow, n=2, y=1)
         result = await flow.fork(run, changes={"$in.y": 10})
         assert (result["o"], sorted(called)) == ([11, 12], ["up[0]/add", "up[1]/add"])
         called.clear()
@@ -121,14 +107,14 @@ class TestBlocks:
         with Flow("loop") as f:
             with f.loop(name="grow", limit=9) as loop:
                 carried = loop.carry(f.input("x", int))
-                grown = f.add(add, x=carried.out, y=f.input("by", int))
+                grown = f.add(ff.add, x=carried.out, y=f.input("by", int))
                 carried.next(grown.out)
-                loop.until(grown.out, is_big)
+                loop.until(grown.out, ff.is_big)
                 f.output("o", loop.result(grown.out))
-                noted = loop.all(f.add(up, x=f.input("z", int)).out)
+                noted = loop.all(f.add(ff.up, x=f.input("z", int)).out)
             f.output("noted", noted)
         flow = f.using(store=Store.memory())
-        run = await run_of(flow, x=1, by=5, z=0)
+        run = await ff.run_of(flow, x=1, by=5, z=0)
         result = await flow.fork(run, changes={"$in.z": 1})
         assert (result["noted"], sorted(called)) == ([2, 2], ["grow[0]/up", "grow[1]/up"])
         called.clear()
@@ -140,19 +126,19 @@ class TestBlocks:
     async def test_a_race_is_decided_anew_if_a_source_is_another(self, called: list[str]) -> None:
         with Flow("race") as f:
             x = f.input("x", int)
-            ways = f.when(x, is_big)
-            left = f.add(node(up).with_(name="left"), x=ways.yes)
-            right = f.add(node(up).with_(name="right"), x=ways.no)
+            ways = f.when(x, ff.is_big)
+            left = f.add(node(ff.up).with_(name="left"), x=ways.yes)
+            right = f.add(node(ff.up).with_(name="right"), x=ways.no)
             f.output("first", race(left.out, right.out))
         flow = f.using(store=Store.memory())
-        assert (await flow.fork(await run_of(flow, x=1), changes={"$in.x": 20}))["first"] == 21
+        assert (await flow.fork(await ff.run_of(flow, x=1), changes={"$in.x": 20}))["first"] == 21
 
     async def test_a_failure_that_was_routed_stands(self, called: list[str]) -> None:
         with Flow("routed") as f:
-            bad = f.add(node(fails).with_(on_error="skip"), x=1)
-            f.output("o", f.add(add, x=fallback(bad.out, 0), y=f.input("y", int)).out)
+            bad = f.add(node(ff.fails).with_(on_error="skip"), x=1)
+            f.output("o", f.add(ff.add, x=fallback(bad.out, 0), y=f.input("y", int)).out)
         flow = f.using(store=Store.memory())
-        result = await flow.fork(await run_of(flow, y=1), changes={"$in.y": 2})
+        result = await flow.fork(await ff.run_of(flow, y=1), changes={"$in.y": 2})
         assert (result["o"], called, result.states["fails"].value) == (2, ["add"], "failed")
 
     async def test_what_failed_runs_again_as_a_first_attempt(self, called: list[str]) -> None:
@@ -165,20 +151,20 @@ class TestBlocks:
             return x
 
         with Flow("failed") as f:
-            f.output("o", f.add(second, x=f.add(up, x=1).out).out)
+            f.output("o", f.add(second, x=f.add(ff.up, x=1).out).out)
         flow = f.using(store=Store.memory())
-        result = await flow.fork(await run_of(flow), changes={})
+        result = await flow.fork(await ff.run_of(flow), changes={})
         assert (result["o"], called, attempts) == (2, [], [1, 1])
 
     async def test_a_flow_node_stands_but_for_what_the_change_reaches(self, called: list[str]) -> None:
         with Flow("inner") as inner:
-            inner.output("a", inner.add(node(up).with_(name="a"), x=inner.input("x", int)).out)
-            inner.output("b", inner.add(node(up).with_(name="b"), x=inner.input("y", int)).out)
+            inner.output("a", inner.add(node(ff.up).with_(name="a"), x=inner.input("x", int)).out)
+            inner.output("b", inner.add(node(ff.up).with_(name="b"), x=inner.input("y", int)).out)
         with Flow("outer") as f:
             done = f.add(inner, x=f.input("x", int), y=f.input("y", int))
-            f.output("sum", f.add(add, x=done.out.a, y=done.out.b).out)
+            f.output("sum", f.add(ff.add, x=done.out.a, y=done.out.b).out)
         flow = f.using(store=Store.memory())
-        result = await flow.fork(await run_of(flow, x=1, y=2), changes={"$in.y": 5})
+        result = await flow.fork(await ff.run_of(flow, x=1, y=2), changes={"$in.y": 5})
         assert (result["sum"], called) == (8, ["inner/b", "add"])
 
 
@@ -190,7 +176,7 @@ class TestRuns:
     async def test_a_run_that_is_being_executed_is_forked_as_far_as_it_is_written(
         self, called: list[str]
     ) -> None:
-        flow = asking(Store.memory())
+        flow = ff.asking(Store.memory())
         async with flow.start() as run:
             async for event in run.events():
                 if event.kind == "ask_opened":
@@ -204,13 +190,13 @@ class TestRuns:
             f.output("a", f.add(node(key_of).with_(effect=True, name="a"), x=f.input("x", int)).out)
             f.output("b", f.add(node(key_of).with_(effect=True, name="b"), x=f.input("y", int)).out)
         flow = f.using(store=Store.memory())
-        run = await run_of(flow, x=1, y=1)
+        run = await ff.run_of(flow, x=1, y=1)
         result = await flow.fork(run, changes={"$in.y": 2})
         assert dict(result.outputs) == {"a": f"{run}/a", "b": f"{result.run_id}/b"}
 
     async def test_what_cannot_be_changed_is_told_with_what_can(self) -> None:
-        flow = asking(Store.memory())
-        run = await run_of(flow)
+        flow = ff.asking(Store.memory())
+        run = await ff.run_of(flow)
         with pytest.raises(FlowInvalid) as told:
             await flow.fork(run, changes={"frist": 1, "$in.x": 2})
         first, second = told.value.diagnostics
@@ -220,17 +206,17 @@ class TestRuns:
 
 
 async def test_a_fork_without_changes_calls_nothing_that_was_done(called: list[str]) -> None:
-    for flow_of in (two_inputs, asking, in_blocks):
+    for flow_of in (ff.two_inputs, ff.asking, ff.in_blocks):
         flow = flow_of(Store.memory())
-        run = await run_of(flow, **dict.fromkeys(flow.inputs, 2))
+        run = await ff.run_of(flow, **dict.fromkeys(flow.inputs, 2))
         await flow.fork(run, changes={})
         assert called == []
 
 
 class TestAnswers:
     async def test_open_asks_are_answered_and_answers_replaced(self, called: list[str]) -> None:
-        flow = asking(Store.memory())
-        run = await run_of(flow)
+        flow = ff.asking(Store.memory())
+        run = await ff.run_of(flow)
         result = await flow.fork(run, changes={"first": 1})
         assert (result.status, [ask.id for ask in result.asks], called) == ("paused", ["second"], ["up"])
         assert result.asks[0].show == 2
@@ -244,8 +230,8 @@ class TestAnswers:
             await flow.fork(run, changes={"first": 5, "second": 1})
 
     async def test_a_round_keeps_the_answers_before_it(self, called: list[str]) -> None:
-        flow = talking(Store.memory())
-        run = await run_of(flow)
+        flow = ff.talking(Store.memory())
+        run = await ff.run_of(flow)
         for number in range(3):
             result = await flow.resume(run, {f"talk[{number}]/said": 1})
         assert result["sum"] == 3
@@ -255,8 +241,8 @@ class TestAnswers:
 
     async def test_a_refused_answer_leaves_no_fork(self) -> None:
         store = Store.memory()
-        flow = asking(store)
-        run = await run_of(flow)
+        flow = ff.asking(store)
+        run = await ff.run_of(flow)
         with pytest.raises(AnswerRefused, match="DF0601 answer to 'first':"):
             await flow.fork(run, changes={"first": "x"})
         assert [one.id for one in store.runs()] == [run]
@@ -270,8 +256,8 @@ class TestConfigs:
             "inner/scaled.config.by": ("nested", 9, ["inner/scaled"]),
             "item.config.by": ("mapped", [0, 3, 6], ["item[0]", "item[1]", "item[2]"]),
         }
-        flow = in_blocks(Store.memory())
-        run = await run_of(flow, x=3)
+        flow = ff.in_blocks(Store.memory())
+        run = await ff.run_of(flow, x=3)
         before = {"top": 3, "looped": 12, "nested": 3, "mapped": [0, 1, 2]}
         for key, (output, value, again) in changes.items():
             called.clear()
@@ -281,10 +267,10 @@ class TestConfigs:
     async def test_a_fork_is_resumed_and_forked_with_what_was_changed(self, called: list[str]) -> None:
         with Flow("later") as f:
             asked = f.ask(int, "?", name="asked")
-            f.output("o", f.add(scaled, x=asked.out).out)
+            f.output("o", f.add(ff.scaled, x=asked.out).out)
             f.output("unit", f.add(unit, x=1).out)
         flow = f.using(store=Store.memory())
-        run = await run_of(flow)
+        run = await ff.run_of(flow)
         fork = await flow.fork(run, changes={"scaled.config.by": 4})
         other = await flow.fork(fork.run_id, changes={"unit.config.unit": "km"})
         assert (other["unit"], called) == ("km", ["unit"])
@@ -293,31 +279,31 @@ class TestConfigs:
 
     async def test_ports_of_the_flow_name_what_the_fork_has(self) -> None:
         with Flow("ports") as f:
-            step = f.add(scaled, x=f.input("x", int))
+            step = f.add(ff.scaled, x=f.input("x", int))
         flow = f.using(store=Store.memory())
-        result = await flow.fork(await run_of(flow, x=2), changes={"scaled.config.by": 5})
+        result = await flow.fork(await ff.run_of(flow, x=2), changes={"scaled.config.by": 5})
         assert result.get(step.out) == 10
 
     async def test_what_a_config_refuses_is_told(self) -> None:
-        flow = in_blocks(Store.memory())
-        run = await run_of(flow, x=1)
+        flow = ff.in_blocks(Store.memory())
+        run = await ff.run_of(flow, x=1)
         with pytest.raises(FlowInvalid, match=r"scaled\.config\.by.*expected int"):
             await flow.fork(run, changes={"scaled.config.by": "3"})
 
 
-async def unit(x: int, config: Scale = Scale()) -> str:  # noqa: B008 - frozen
-    note()
+async def unit(x: int, config: ff.Scale = ff.Scale()) -> str:  # noqa: B008 - frozen
+    ff.note()
     return config.unit
 
 
 class TestModels:
     async def test_each_model_that_is_named_is_another(self, called: list[str]) -> None:
         async def ask(context: ExecutionContext, config: Agent = Agent()) -> str:  # noqa: B008 - frozen
-            note()
+            ff.note()
             return f"{context.model} {config.model}"
 
         async def say(context: ExecutionContext) -> ExecutionContext:
-            note()
+            ff.note()
             return context.append(Message("user", "hi"))
 
         with Flow("agents") as f:
@@ -325,16 +311,16 @@ class TestModels:
             f.output("asked", f.add(ask, context=f.add(say, context=main).out).out)
             f.output("plain", f.add(say, context=plain).out)
         flow = f.using(store=Store.memory())
-        run = await run_of(flow)
+        run = await ff.run_of(flow)
         result = await flow.fork(run, changes={"model": "large"})
         assert (result["asked"], called) == ("large large", ["say", "ask"])
         assert result["plain"].context_id == f"{run}/plain"
         assert (await flow.fork(run, changes={"ask.config.model": "mid"}))["asked"] == "small mid"
 
     async def test_a_flow_without_one_says_so(self) -> None:
-        flow = two_inputs(Store.memory())
+        flow = ff.two_inputs(Store.memory())
         with pytest.raises(FlowInvalid, match="DF1203 model:"):
-            await flow.fork(await run_of(flow, a=1), changes={"model": "large"})
+            await flow.fork(await ff.run_of(flow, a=1), changes={"model": "large"})
 
 
 class Agent(Config):

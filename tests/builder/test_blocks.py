@@ -10,18 +10,9 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 import pytest
 
 from dataflow import Config, Flow, Loop, Maybe, NameUnknown, Pack, Step, flow, gather, merge, node
+from dataflow.core import wiring as w
 from dataflow.core.functions import import_function
 from dataflow.core.nodetype import derive
-from dataflow.core.wiring import (
-    All,
-    Block,
-    Literally,
-    LoopBlock,
-    Placed,
-    PlacedNode,
-    Reference,
-    Wiring,
-)
 from dataflow.packs.registry import find_type
 from tests.behaviour.flow_parts import inc, length
 from tests.support.codes import codes
@@ -44,9 +35,9 @@ def ids(*steps: Step[Any]) -> list[str]:
     return [step.out.__repr__()[1:-5] for step in steps]
 
 
-def body_of(flow: Flow, loop: str) -> LoopBlock:
+def body_of(flow: Flow, loop: str) -> w.LoopBlock:
     placed = flow.wiring.block.nodes[loop]
-    assert isinstance(placed, LoopBlock)
+    assert isinstance(placed, w.LoopBlock)
     return placed
 
 
@@ -198,8 +189,8 @@ def test_a_loop_is_checked() -> None:
 
 
 def test_all_anywhere_but_at_the_end_of_a_loop_is_a_problem() -> None:
-    nodes: dict[str, Placed] = {"inc": PlacedNode("inc", type=derive(inc), inputs={"x": Literally(1)})}
-    wiring = Wiring("f", block=Block(nodes, outputs={"o": All(Reference("inc"))}))
+    nodes: dict[str, w.Placed] = {"inc": w.PlacedNode("inc", type=derive(inc), inputs={"x": w.Literally(1)})}
+    wiring = w.Wiring("f", block=w.Block(nodes, outputs={"o": w.All(w.Reference("inc"))}))
     flow = Flow.from_wiring(wiring, find_type, import_function)
     assert codes(flow.check()) == ["DF0329 outputs.o"]
 

@@ -35,23 +35,10 @@ from dataflow.authoring import Kind
 from dataflow.builder.builtin import BUILT_IN
 from dataflow.builder.declare import Node
 from dataflow.compiler.passes import examine
+from dataflow.core import wiring as w
 from dataflow.core.config import FunctionReference
 from dataflow.core.nodetype import NodeType
 from dataflow.core.policy import EachOptions, Policy, Settings
-from dataflow.core.wiring import (
-    Block,
-    Carried,
-    Each,
-    FlowInput,
-    Gather,
-    Literally,
-    LoopBlock,
-    LoopTest,
-    Merge,
-    PlacedNode,
-    Reference,
-    Wiring,
-)
 from dataflow.errors import PackError
 from dataflow.formats.native.reader import load
 from dataflow.formats.native.writer import dump, dump_yaml
@@ -113,17 +100,17 @@ def found(id: str) -> NodeType:
     return known[id]
 
 
-def problems(wiring: Wiring) -> list[Diagnostic]:
+def problems(wiring: w.Wiring) -> list[Diagnostic]:
     with pytest.raises(FlowInvalid) as caught:
         dump(wiring)
     return list(caught.value.problems)
 
 
-def of_node(placed: PlacedNode) -> Wiring:
-    return Wiring(block=Block({placed.id: placed}))
+def of_node(placed: w.PlacedNode) -> w.Wiring:
+    return w.Wiring(block=w.Block({placed.id: placed}))
 
 
-def wired() -> Wiring:
+def wired() -> w.Wiring:
     flow = Flow("all of it")
     text = flow.input("text", str)
     day = flow.input("day", date, date(2020, 1, 1))
@@ -230,7 +217,7 @@ def test_a_flow_from_python_is_written_and_read_back_the_same() -> None:
 
 
 def written(type: NodeType | str, **more: Any) -> Any:
-    document: Any = dump(of_node(PlacedNode("a", type=type, **more)))
+    document: Any = dump(of_node(w.PlacedNode("a", type=type, **more)))
     return document["nodes"]["a"]
 
 
@@ -241,26 +228,28 @@ def local() -> Node[..., Any]:
     return inner
 
 
-def broken() -> Wiring:
+def broken() -> w.Wiring:
     nodes = [
-        PlacedNode("local", type=local().type),
-        PlacedNode("choice", type=choose.type, config=Choice(picks=[is_short, lambda x: x])),
-        PlacedNode("config", type="t", config={"size": (1,)}),
-        PlacedNode("path", type="t", inputs={"p": Literally(Path("x"))}),
-        PlacedNode("inner", type="t", inputs={"p": Gather((Merge((Literally({1}),)),))}),
-        PlacedNode("key", type="t", inputs={"p": Each(Reference("b"), EachOptions(lambda x: x))}),
-        PlacedNode("policy", type="t", policy=Policy(retry=Retry(before=print), default=(1,), cutoff=print)),
+        w.PlacedNode("local", type=local().type),
+        w.PlacedNode("choice", type=choose.type, config=Choice(picks=[is_short, lambda x: x])),
+        w.PlacedNode("config", type="t", config={"size": (1,)}),
+        w.PlacedNode("path", type="t", inputs={"p": w.Literally(Path("x"))}),
+        w.PlacedNode("inner", type="t", inputs={"p": w.Gather((w.Merge((w.Literally({1}),)),))}),
+        w.PlacedNode("key", type="t", inputs={"p": w.Each(w.Reference("b"), EachOptions(lambda x: x))}),
+        w.PlacedNode(
+            "policy", type="t", policy=Policy(retry=Retry(before=print), default=(1,), cutoff=print)
+        ),
     ]
-    loop = LoopBlock(
+    loop = w.LoopBlock(
         "loop",
-        carries={"c": Carried(Literally(1))},
-        test=LoopTest("until", Reference("a"), lambda x: bool(x)),
-        body=Block(outputs={"o": Literally(b"")}),
+        carries={"c": w.Carried(w.Literally(1))},
+        test=w.LoopTest("until", w.Reference("a"), lambda x: bool(x)),
+        body=w.Block(outputs={"o": w.Literally(b"")}),
     )
-    block = Block({**{one.id: one for one in nodes}, "loop": loop}, outputs={"o": Literally(b"")})
-    inputs = {"context": FlowInput(ExecutionContext), "default": FlowInput(Any, (1,))}
+    block = w.Block({**{one.id: one for one in nodes}, "loop": loop}, outputs={"o": w.Literally(b"")})
+    inputs = {"context": w.FlowInput(ExecutionContext), "default": w.FlowInput(Any, (1,))}
     problems = [Kind("XX0001", "bad")(place) for place in ("one", "two", "one")]
-    return Wiring(inputs=inputs, block=block, problems=problems)
+    return w.Wiring(inputs=inputs, block=block, problems=problems)
 
 
 def test_what_a_document_cannot_have_is_refused_with_its_place() -> None:
@@ -308,16 +297,16 @@ def test_an_input_is_refused_whose_document_would_not_have_values_of_its_type() 
 
 
 def test_a_flow_that_could_not_be_read_again_is_refused() -> None:
-    deep: Any = Reference("a")
+    deep: Any = w.Reference("a")
     for _ in range(300):
-        deep = Merge((deep,))
+        deep = w.Merge((deep,))
     for wiring, place in (
-        (of_node(PlacedNode("$in", type="t")), "DF0127 nodes.$in"),
-        (of_node(PlacedNode("a")), "DF0122 nodes.a.type"),
-        (Wiring(name="\ud800"), "DF0147 name"),
-        (Wiring(block=Block(outputs={"o": deep})), "DF0147"),
-        (of_node(PlacedNode("a", type=head.type, config={"size": "x"})), "nodes.a.config"),
-        (Wiring(block=Block(outputs={"o": Reference("a", "")})), "outputs.o"),
+        (of_node(w.PlacedNode("$in", type="t")), "DF0127 nodes.$in"),
+        (of_node(w.PlacedNode("a")), "DF0122 nodes.a.type"),
+        (w.Wiring(name="\ud800"), "DF0147 name"),
+        (w.Wiring(block=w.Block(outputs={"o": deep})), "DF0147"),
+        (of_node(w.PlacedNode("a", type=head.type, config={"size": "x"})), "nodes.a.config"),
+        (w.Wiring(block=w.Block(outputs={"o": w.Reference("a", "")})), "outputs.o"),
     ):
         [problem] = codes(problems(wiring))
         assert place in problem

@@ -8,16 +8,7 @@ from typing import NamedTuple
 from syrupy.assertion import SnapshotAssertion
 
 from dataflow import Flow, collect, each, fallback, flow, gather, merge, node
-from dataflow.core.wiring import (
-    Block,
-    Edge,
-    Literally,
-    MapBlock,
-    Placed,
-    PlacedNode,
-    Reference,
-    Wiring,
-)
+from dataflow.core import wiring as w
 from dataflow.inspection.drawing import dot, mermaid, outline
 
 
@@ -68,25 +59,25 @@ def looping() -> Flow:
     return built
 
 
-def mapping() -> Wiring:
-    body = Block(
-        {"a": PlacedNode("a", type="t.a", inputs={"x": Reference("$item", "x")})},
-        outputs={"y": Reference("a")},
+def mapping() -> w.Wiring:
+    body = w.Block(
+        {"a": w.PlacedNode("a", type="t.a", inputs={"x": w.Reference("$item", "x")})},
+        outputs={"y": w.Reference("a")},
     )
-    nodes: dict[str, Placed] = {
-        "xs": PlacedNode("xs", type="t.xs"),
-        "m": MapBlock("m", over={"x": Reference("xs")}, body=body),
+    nodes: dict[str, w.Placed] = {
+        "xs": w.PlacedNode("xs", type="t.xs"),
+        "m": w.MapBlock("m", over={"x": w.Reference("xs")}, body=body),
     }
-    return Wiring("mapped", block=Block(dict(nodes), outputs={"y": Reference("m", "y")}))
+    return w.Wiring("mapped", block=w.Block(dict(nodes), outputs={"y": w.Reference("m", "y")}))
 
 
-def broken() -> Wiring:
-    nodes = {"a": PlacedNode("a", type="t.a", inputs={"x": Reference("nowhere")}, after=["gone"])}
-    return Wiring("broken", block=Block(dict(nodes), [Edge(Literally(1), "away", "x")]))  # type: ignore[arg-type]
+def broken() -> w.Wiring:
+    nodes = {"a": w.PlacedNode("a", type="t.a", inputs={"x": w.Reference("nowhere")}, after=["gone"])}
+    return w.Wiring("broken", block=w.Block(dict(nodes), [w.Edge(w.Literally(1), "away", "x")]))  # type: ignore[arg-type]
 
 
 def test_drawings_show_inputs_nodes_edges_outputs_loops_and_maps(snapshot: SnapshotAssertion) -> None:
-    wirings = [digest().wiring, looping().wiring, mapping(), broken(), Wiring()]
+    wirings = [digest().wiring, looping().wiring, mapping(), broken(), w.Wiring()]
     drawings = [draw(wiring) for wiring in wirings for draw in (mermaid, dot, outline)]
     assert "\n".join(drawings) == snapshot
 

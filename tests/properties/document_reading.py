@@ -11,16 +11,7 @@ from typing import Any, Final
 
 from dataflow.base.failure import takes_failure
 from dataflow.core.ports import DONE, LAZY
-from dataflow.formats.native.document import (
-    BlockPart,
-    FlowDocument,
-    FlowNode,
-    LoopNode,
-    LoopPart,
-    MapNode,
-    Node,
-    TypeNode,
-)
+from dataflow.formats.native import document as d
 from dataflow.formats.native.parts import (
     ConstantSource,
     FallbackSource,
@@ -78,47 +69,47 @@ def _ports_of(function: Callable[..., Any]) -> dict[str, In]:
     return ports
 
 
-def inputs_of(node: Node, functions: Functions) -> dict[str, In]:
+def inputs_of(node: d.Node, functions: Functions) -> dict[str, In]:
     """Return the input ports of a node; the first values of a loop and the lists of a map are such ports."""
     ports: dict[str, In]
     match node:
-        case TypeNode(type="control.if" | "control.switch"):
+        case d.TypeNode(type="control.if" | "control.switch"):
             ports = {"value": In()}
-        case TypeNode(type="control.ask"):
+        case d.TypeNode(type="control.ask"):
             ports = {"show": In(required=False)}
-        case TypeNode(type=type):
+        case d.TypeNode(type=type):
             ports = _ports_of(functions[type])
-        case FlowNode(flow=FlowDocument(inputs=inputs)):
+        case d.FlowNode(flow=d.FlowDocument(inputs=inputs)):
             ports = {name: In("default" not in part.model_fields_set) for name, part in inputs.items()}
-        case LoopNode(loop=loop):
+        case d.LoopNode(loop=loop):
             ports = {name: In(required=False) for name in loop.carry}
-        case MapNode(map=part):
+        case d.MapNode(map=part):
             ports = {name: In() for name in part.over}
         case _:
             raise NotImplementedError(node)
     return {**ports, AFTER: In(many=True)}
 
 
-def is_enabled(node: Node) -> bool:
-    return not isinstance(node, TypeNode | FlowNode) or node.policy.enabled
+def is_enabled(node: d.Node) -> bool:
+    return not isinstance(node, d.TypeNode | d.FlowNode) or node.policy.enabled
 
 
-def is_lifted(node: Node) -> bool:
+def is_lifted(node: d.Node) -> bool:
     """Tell whether a map stands for an `each`, so that one of its nodes has the path of the item."""
     return node.meta.get("lifted") is True
 
 
-def sources_of(block: BlockPart, id: str) -> dict[str, list[Source]]:
+def sources_of(block: d.BlockPart, id: str) -> dict[str, list[Source]]:
     """Return what each connected port of a node reads: what stands with the node, then the edges (S5.1)."""
     wired: dict[str, list[Source]] = {}
     node = block.nodes[id]
     match node:
-        case TypeNode() | FlowNode():
+        case d.TypeNode() | d.FlowNode():
             for port, given in node.inputs.items():
                 wired[port] = list(given) if isinstance(given, list) else [given]
-        case LoopNode(loop=loop):
+        case d.LoopNode(loop=loop):
             wired = {name: [carry.first] for name, carry in loop.carry.items()}
-        case MapNode(map=part):
+        case d.MapNode(map=part):
             wired = {name: [source] for name, source in part.over.items()}
     for edge in block.edges:
         if edge.target == id:
@@ -133,8 +124,8 @@ def parted(reference: str) -> tuple[str, str]:
     return node, port or "out"
 
 
-def body_of(node: Node) -> BlockPart | None:
-    return node.loop if isinstance(node, LoopNode) else node.map if isinstance(node, MapNode) else None
+def body_of(node: d.Node) -> d.BlockPart | None:
+    return node.loop if isinstance(node, d.LoopNode) else node.map if isinstance(node, d.MapNode) else None
 
 
 def _reads(source: Any, read: Read) -> Iterator[Read]:
@@ -157,7 +148,7 @@ def _reads(source: Any, read: Read) -> Iterator[Read]:
             yield from _reads(getattr(source, name, None), read)
 
 
-def reads_of(block: BlockPart, functions: Functions) -> Iterator[Read]:
+def reads_of(block: d.BlockPart, functions: Functions) -> Iterator[Read]:
     """Go through all uses of ports in a block and the blocks inside it, the ends of a loop's rounds too."""
     for id, node in block.nodes.items():
         inputs = inputs_of(node, functions)
@@ -171,7 +162,7 @@ def reads_of(block: BlockPart, functions: Functions) -> Iterator[Read]:
                 used = replace(read.port, lazy=True) if read.reader in lazy else read.port
                 yield replace(read, reader=id, port=used, early=True)  # awaited only by who reads it (S2.4)
     ends: list[Any] = list(block.outputs.values())
-    if isinstance(block, LoopPart):
+    if isinstance(block, d.LoopPart):
         ends += [block.until, block.while_]
         yield from _reads([carry.next for carry in block.carry.values()], Read("", "", NEXT))
     yield from _reads(ends, Read("", ""))
@@ -184,26 +175,26 @@ def by_node(reads: Iterable[Read]) -> dict[str, list[Read]]:
     return found
 
 
-def demanded(block: BlockPart, reads: Mapping[str, list[Read]], next_too: bool = False) -> list[str]:
+def demanded(block: d.BlockPart, reads: Mapping[str, list[Read]], next_too: bool = False) -> list[str]:
     """List the nodes that a frame demands: not those of which every use is a lazy port (S8.1).
 
     With `until`, those that only next values need are demanded once another round follows (S6.1).
     """
     lazy = _later(block, reads, waits=False)
-    if next_too or not isinstance(block, LoopPart) or block.until is None:
+    if next_too or not isinstance(block, d.LoopPart) or block.until is None:
         return [id for id in block.nodes if id not in lazy]
     later = _later(block, reads, waits=True)
     return [id for id, node in block.nodes.items() if id not in (later if is_enabled(node) else lazy)]
 
 
-def switched_off(block: BlockPart, reads: Mapping[str, list[Read]], next_too: bool = False) -> list[str]:
+def switched_off(block: d.BlockPart, reads: Mapping[str, list[Read]], next_too: bool = False) -> list[str]:
     """List the nodes that are switched off and of which a frame demands what they read."""
-    waits = not next_too and isinstance(block, LoopPart) and block.until is not None
+    waits = not next_too and isinstance(block, d.LoopPart) and block.until is not None
     later = _later(block, reads, waits=waits)
     return [id for id, node in block.nodes.items() if not is_enabled(node) and id not in later]
 
 
-def behind(block: BlockPart, reads: Mapping[str, list[Read]], sources: list[Any]) -> set[str]:
+def behind(block: d.BlockPart, reads: Mapping[str, list[Read]], sources: list[Any]) -> set[str]:
     """Name the nodes of a block that stand behind some sources, however far."""
     needed = {read.node for source in sources for read in _reads(source, Read("", ""))}
     while more := {id for id in block.nodes if any(r.reader in needed for r in reads.get(id, ()))} - needed:
@@ -211,7 +202,7 @@ def behind(block: BlockPart, reads: Mapping[str, list[Read]], sources: list[Any]
     return needed
 
 
-def _later(block: BlockPart, reads: Mapping[str, list[Read]], waits: bool) -> set[str]:
+def _later(block: d.BlockPart, reads: Mapping[str, list[Read]], waits: bool) -> set[str]:
     """Return the nodes of which no use is demanded at once."""
     left = {id for id in block.nodes if reads.get(id)}
     waiting = {NEXT} if waits else set()

@@ -14,19 +14,7 @@ from typing import Any
 
 from dataflow.base.failure import Failure
 from dataflow.core.ports import DONE, ERROR, SKIP, Signal
-from dataflow.formats.native.document import (
-    BlockPart,
-    FlowDocument,
-    FlowNode,
-    LoopNode,
-    LoopPart,
-    LoopTest,
-    LoopTestPart,
-    MapNode,
-    MapPart,
-    Node,
-    TypeNode,
-)
+from dataflow.formats.native import document as d
 from dataflow.formats.native.parts import (
     AllSource,
     ConstantSource,
@@ -84,7 +72,7 @@ class Frame:
     `head` is the node that has opened it by `each`, and has the path of the frame itself (S2.2).
     """
 
-    block: BlockPart
+    block: d.BlockPart
     path: str
     given: dict[str, dict[str, Any]]
     errors: str
@@ -173,7 +161,7 @@ class Reference:
         self._reads: dict[int, dict[str, list[Read]]] = {}
         self._demanded: dict[int, list[str]] = {}
 
-    def run(self, document: FlowDocument, inputs: Mapping[str, Any]) -> Outcome:
+    def run(self, document: d.FlowDocument, inputs: Mapping[str, Any]) -> Outcome:
         root = flow_frame(document, "", inputs, "fail_fast")
         outputs = ended(self, root)
         firings: dict[str, tuple[Firing, Frame]] = {}
@@ -186,12 +174,12 @@ class Reference:
                 todo += frame.opened.get(id, [])
         return Outcome(outputs, firings, root)
 
-    def reads(self, block: BlockPart) -> dict[str, list[Read]]:
+    def reads(self, block: d.BlockPart) -> dict[str, list[Read]]:
         if id(block) not in self._reads:
             self._reads[id(block)] = by_node(reads_of(block, self.functions))
         return self._reads[id(block)]
 
-    def demanded(self, block: BlockPart) -> list[str]:
+    def demanded(self, block: d.BlockPart) -> list[str]:
         """Return the nodes that a frame of a block runs without being asked for them."""
         if id(block) not in self._demanded:
             self._demanded[id(block)] = demanded(block, self.reads(block))
@@ -292,7 +280,7 @@ class Reference:
             if home is not None and any(read.reader == id and not read.port.lazy for read in reads):
                 self.fire(home, node)
 
-    def _fired(self, frame: Frame, id: str, node: Node) -> Firing:
+    def _fired(self, frame: Frame, id: str, node: d.Node) -> Firing:
         if not is_enabled(node):
             return Firing("skipped", rest=joined([], frame.path_of(id)))
         try:
@@ -301,19 +289,19 @@ class Reference:
             if isinstance(given, Dead):
                 return Firing("not_run" if is_error(given) else "skipped", rest=given)
             match node:
-                case TypeNode():
+                case d.TypeNode():
                     return self._called(frame, id, node, given)
-                case FlowNode(flow=FlowDocument() as flow):
+                case d.FlowNode(flow=d.FlowDocument() as flow):
                     return fire_flow(self, frame, id, node, flow, given)
-                case LoopNode(loop=loop):
+                case d.LoopNode(loop=loop):
                     return fire_loop(self, frame, id, loop)
-                case MapNode(map=part):
+                case d.MapNode(map=part):
                     return fire_map(self, frame, id, part, given)
         except BrokenFlowError as broken:
             return self.failed(frame, id, [self.failure(frame, id, broken)])
         raise NotImplementedError(node)
 
-    def _given(self, frame: Frame, id: str, node: Node) -> Dead | dict[str, Any]:
+    def _given(self, frame: Frame, id: str, node: d.Node) -> Dead | dict[str, Any]:
         """Return the connected ports that have a value, or why the node does not run (S4.2, S4.3).
 
         Lazy ports are looked at last, and only if the others let the node fire (S8.3).
@@ -336,7 +324,7 @@ class Reference:
                 self.joins.add("the ports of a node")
         return {port: token for port, token in tokens.items() if port not in dead}
 
-    def _called(self, frame: Frame, id: str, node: TypeNode, given: dict[str, Any]) -> Firing:
+    def _called(self, frame: Frame, id: str, node: d.TypeNode, given: dict[str, Any]) -> Firing:
         """Call a node's function until an attempt succeeds (S3.2, S9.1)."""
         path, failures = frame.path_of(id), list[Failure]()
         for attempt in range(1, node.policy.retry.retries + 2):
@@ -348,7 +336,7 @@ class Reference:
                 return self.done(path, ports)
         return self.failed(frame, id, failures)
 
-    def _result(self, node: TypeNode, path: str, attempt: int, given: dict[str, Any]) -> dict[str, Any]:
+    def _result(self, node: d.TypeNode, path: str, attempt: int, given: dict[str, Any]) -> dict[str, Any]:
         if node.type == "control.if":
             taken = self.function(node.config["predicate"])(given["value"])
             return {"yes" if taken else "no": given["value"]}
@@ -412,7 +400,9 @@ def ended(reference: Reference, frame: Frame) -> dict[str, Any]:
     return {name: reference.token(frame, source) for name, source in sources.items()}
 
 
-def opened(frame: Frame, id: str, block: BlockPart, name: object, kind: str, given: dict[str, Any]) -> Frame:
+def opened(
+    frame: Frame, id: str, block: d.BlockPart, name: object, kind: str, given: dict[str, Any]
+) -> Frame:
     inner = Frame(block, f"{frame.path_of(id)}[{name}]", {kind: given}, frame.errors, frame)
     inner.head = id if is_lifted(frame.block.nodes[id]) else ""
     frame.opened.setdefault(id, []).append(inner)
@@ -422,7 +412,7 @@ def opened(frame: Frame, id: str, block: BlockPart, name: object, kind: str, giv
 # flow nodes
 
 
-def flow_frame(flow: FlowDocument, path: str, inputs: Mapping[str, Any], errors: str) -> Frame:
+def flow_frame(flow: d.FlowDocument, path: str, inputs: Mapping[str, Any], errors: str) -> Frame:
     """Open the frame of a flow; its own setting for errors counts in it (S9.4)."""
     defaults = {n: p.default for n, p in flow.inputs.items() if "default" in p.model_fields_set}
     own = flow.using.errors if "errors" in flow.using.model_fields_set else errors
@@ -430,7 +420,7 @@ def flow_frame(flow: FlowDocument, path: str, inputs: Mapping[str, Any], errors:
 
 
 def fire_flow(
-    reference: Reference, frame: Frame, id: str, node: FlowNode, flow: FlowDocument, given: dict[str, Any]
+    reference: Reference, frame: Frame, id: str, node: d.FlowNode, flow: d.FlowDocument, given: dict[str, Any]
 ) -> Firing:
     """Run a flow as a node, each attempt in a frame of its own (S7.3)."""
     path, frames = frame.path_of(id), frame.opened.setdefault(id, [])
@@ -451,7 +441,7 @@ def fire_flow(
 # maps
 
 
-def fire_map(reference: Reference, frame: Frame, id: str, part: MapPart, lists: dict[str, Any]) -> Firing:
+def fire_map(reference: Reference, frame: Frame, id: str, part: d.MapPart, lists: dict[str, Any]) -> Firing:
     """Run a body for each item (S7.1, S7.2)."""
     edges = lists["item"] if isinstance(part.over.get("item"), EverySource) else []
     if len({len(one) for one in lists.values()}) != 1:
@@ -486,7 +476,7 @@ def fire_map(reference: Reference, frame: Frame, id: str, part: MapPart, lists: 
 # loops
 
 
-def fire_loop(reference: Reference, frame: Frame, id: str, loop: LoopPart) -> Firing:
+def fire_loop(reference: Reference, frame: Frame, id: str, loop: d.LoopPart) -> Firing:
     """Go round until the test, the limit or a failure ends it (S6.1, S6.2, S6.4)."""
     carried = {name: reference.token(frame, carry.first) for name, carry in loop.carry.items()}
     if carried and all(map(is_skip, carried.values())):
@@ -518,7 +508,7 @@ def fire_loop(reference: Reference, frame: Frame, id: str, loop: LoopPart) -> Fi
     return reference.done(path, leaving)
 
 
-def _following(reference: Reference, frame: Frame, loop: LoopPart) -> dict[str, Any]:
+def _following(reference: Reference, frame: Frame, loop: d.LoopPart) -> dict[str, Any]:
     """Return what the next round begins with; all that only it needs runs now."""
     for node in demanded(loop, reference.reads(loop), next_too=True):
         reference.fire(frame, node)
@@ -528,16 +518,16 @@ def _following(reference: Reference, frame: Frame, loop: LoopPart) -> dict[str, 
 
 
 def _stops(
-    reference: Reference, frame: Frame, test: LoopTest | None, carried: dict[str, Any], stop: bool
+    reference: Reference, frame: Frame, test: d.LoopTest | None, carried: dict[str, Any], stop: bool
 ) -> Any:
     """Tell whether a test ends the loop: true, false, or the token that it is in place of a value."""
     if test is None:
         return False
-    source = test.source if isinstance(test, LoopTestPart) else test
-    answer = reference.token(Frame(BlockPart(), "", {"$carry": carried}, "", frame), source)
+    source = test.source if isinstance(test, d.LoopTestPart) else test
+    answer = reference.token(Frame(d.BlockPart(), "", {"$carry": carried}, "", frame), source)
     if isinstance(answer, Dead):
         return answer
-    if isinstance(test, LoopTestPart):
+    if isinstance(test, d.LoopTestPart):
         try:
             answer = reference.function(test.test)(answer)
         except Exception as error:
