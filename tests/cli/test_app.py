@@ -128,18 +128,10 @@ def test_an_unknown_code_is_wrong_usage_and_similar_ones_are_listed(cli: Cli) ->
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (-1, "0.00 s"),
-        (0.004, "0.00 s"),
-        (0.099, "0.10 s"),
-        (0.35, "0.3 s"),
-        (9.94, "9.9 s"),
-        (9.96, "10 s"),
-        (59.4, "59 s"),
-        (59.6, "1 min 00 s"),
-        (3725, "1 h 02 min"),
-        (260_000, "3 days"),
+        (-1, "0.00 s"), (0.004, "0.00 s"), (0.099, "0.10 s"), (0.35, "0.3 s"), (9.94, "9.9 s"),
+        (9.96, "10 s"), (59.4, "59 s"), (59.6, "1 min 00 s"), (3725, "1 h 02 min"), (260_000, "3 days"),
     ],
-)
+)  # fmt: skip
 def test_a_duration_reads_as_people_write_it(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 

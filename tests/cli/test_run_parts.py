@@ -242,15 +242,9 @@ def stdin(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("type", "text", "value"),
     [
-        (str, "5", "5"),
-        (str, '"quoted"', '"quoted"'),
-        (str, "", ""),
-        (str, "a=b", "a=b"),
+        (str, "5", "5"), (str, '"quoted"', '"quoted"'), (str, "", ""), (str, "a=b", "a=b"),
         (Annotated[str, Field(max_length=9)], "true", "true"),
-        (int, "5", 5),
-        (float, "5", 5.0),
-        (bool, "true", True),
-        (list[int], "[1, 2]", [1, 2]),
+        (int, "5", 5), (float, "5", 5.0), (bool, "true", True), (list[int], "[1, 2]", [1, 2]),
         (tuple[int, ...], "[1, 2]", (1, 2)),
         (dict[str, Any], '{"a": null}', {"a": None}),
         (Point, '{"x": 1}', Point(x=1)),
@@ -262,7 +256,7 @@ def stdin(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
         (str | None, "Ada", "Ada"),
         (str | None, '"5"', "5"),
     ],
-)
+)  # fmt: skip
 def test_a_value_is_read_by_the_type_of_its_input(type: object, text: str, value: object) -> None:
     found = read(type, text)
     assert found == value
