@@ -7,6 +7,7 @@ from typing import Any
 from dataflow import Flow, NodeOutput, Port, Ports, collect, each, fallback, gather, merge, node
 from dataflow_control import Approval, approval
 from tests.behaviour.nodes import counted, ident, inc, src
+from tests.behaviour.table import wired
 
 
 @counted
@@ -34,58 +35,52 @@ async def over(ways: list[list[Any]]) -> bool:
     return bool(ways[0][1] == "approve")
 
 
-def root() -> Flow:
-    with Flow() as f:
-        shown = f.add(src, x=f.input("x", int))
-        answer = f.ask(bool, "Go on?", show=shown.out)
-        f.output("answer", f.add(ident, x=answer.out).out)
-        f.output("beside", f.add(inc, x=shown.out).out)
-    return f
+@wired
+def root(f: Flow) -> None:
+    shown = f.add(src, x=f.input("x", int))
+    answer = f.ask(bool, "Go on?", show=shown.out)
+    f.output("answer", f.add(ident, x=answer.out).out)
+    f.output("beside", f.add(inc, x=shown.out).out)
 
 
-def branches() -> Flow:
-    with Flow() as f:
-        cond = f.when(f.input("x", int), lambda x: x > 5)
-        yes = f.ask(str, "Why so much?", show=cond.yes, name="much")
-        no = f.ask(str, "Why so little?", show=cond.no, name="little")
-        f.output("why", f.add(ident, x=merge(yes.out, no.out)).out)
-        f.output("extra", fallback(no.out, "no"))
-    return f
+@wired
+def branches(f: Flow) -> None:
+    cond = f.when(f.input("x", int), lambda x: x > 5)
+    yes = f.ask(str, "Why so much?", show=cond.yes, name="much")
+    no = f.ask(str, "Why so little?", show=cond.no, name="little")
+    f.output("why", f.add(ident, x=merge(yes.out, no.out)).out)
+    f.output("extra", fallback(no.out, "no"))
 
 
-def chained() -> Flow:
-    with Flow() as f:
-        one = f.ask(str, "First?", name="one")
-        two = f.ask(str, "Second?", show=one.out, name="two")
-        f.output("both", f.add(both, left=one.out, right=two.out).out)
-    return f
+@wired
+def chained(f: Flow) -> None:
+    one = f.ask(str, "First?", name="one")
+    two = f.ask(str, "Second?", show=one.out, name="two")
+    f.output("both", f.add(both, left=one.out, right=two.out).out)
 
 
-def together() -> Flow:
-    with Flow() as f:
-        one, two, three = (f.ask(str, "?", name=name) for name in ("one", "two", "three"))
-        f.output("left", f.add(both, left=one.out, right=two.out).out)
-        f.output("all", f.add(joined, parts=gather(one.out, two.out, three.out)).out)
-    return f
+@wired
+def together(f: Flow) -> None:
+    one, two, three = (f.ask(str, "?", name=name) for name in ("one", "two", "three"))
+    f.output("left", f.add(both, left=one.out, right=two.out).out)
+    f.output("all", f.add(joined, parts=gather(one.out, two.out, three.out)).out)
 
 
-def items(*, most: int | None = None) -> Flow:
-    with Flow() as f:
-        item = each(f.input("names", list[str]), max_concurrency=most)
-        answer = f.ask(str, "Who?", show=item)
-        f.output("all", f.add(joined, parts=collect(f.add(both, left=item, right=answer.out).out)).out)
-    return f
+@wired
+def items(f: Flow, *, most: int | None = None) -> None:
+    item = each(f.input("names", list[str]), max_concurrency=most)
+    answer = f.ask(str, "Who?", show=item)
+    f.output("all", f.add(joined, parts=collect(f.add(both, left=item, right=answer.out).out)).out)
 
 
-def talk() -> Flow:
-    with Flow() as f:
-        with f.loop(name="talk", limit=None) as rounds:
-            line = rounds.carry("")
-            said = f.ask(str, "Say", show=line.out)
-            rounds.until(said.out, lambda text: text == "bye")
-            line.next(f.add(ident, x=said.out).out)
-        f.output("minutes", f.add(joined, parts=rounds.all(said.out)).out)
-    return f
+@wired
+def talk(f: Flow) -> None:
+    with f.loop(name="talk", limit=None) as rounds:
+        line = rounds.carry("")
+        said = f.ask(str, "Say", show=line.out)
+        rounds.until(said.out, lambda text: text == "bye")
+        line.next(f.add(ident, x=said.out).out)
+    f.output("minutes", f.add(joined, parts=rounds.all(said.out)).out)
 
 
 def inner(*, name: str = "inner", asked: str = "ask") -> Flow:
@@ -96,10 +91,9 @@ def inner(*, name: str = "inner", asked: str = "ask") -> Flow:
     return f
 
 
-def flow_node() -> Flow:
-    with Flow() as f:
-        f.output("out", f.add(inner(), text=f.input("text", str)).out.out)
-    return f
+@wired
+def flow_node(f: Flow) -> None:
+    f.output("out", f.add(inner(), text=f.input("text", str)).out.out)
 
 
 def nested_flow_nodes() -> Flow:
@@ -114,28 +108,26 @@ def nested_flow_nodes() -> Flow:
     return f
 
 
-def approvals() -> Flow:
-    with Flow() as f:
-        decided = f.add(approval, value=f.input("text", str), config=Approval(prompt="Publish?")).out
-        f.output("yes", f.add(ident, x=decided.approve).out)
-        f.output("no", decided.reject)
-        f.output("note", decided.note)
-    return f
+@wired
+def approvals(f: Flow) -> None:
+    decided = f.add(approval, value=f.input("text", str), config=Approval(prompt="Publish?")).out
+    f.output("yes", f.add(ident, x=decided.approve).out)
+    f.output("no", decided.reject)
+    f.output("note", decided.note)
 
 
-def approved_drafts() -> Flow:
+@wired
+def approved_drafts(f: Flow) -> None:
     """B22: a new draft in each round until one is approved."""
-    with Flow() as f:
-        with f.loop(name="drafts", limit=5) as rounds:
-            before = rounds.carry("")
-            text = f.add(draft, before=before.out)
-            way = f.add(approval, value=text.out, config=Approval(prompt="This one?")).out
-            yes = f.add(node(noted).with_(name="yes"), text=way.approve, note=way.note, approved=True)
-            no = f.add(node(noted).with_(name="no"), text=way.reject, note=way.note, approved=False)
-            rounds.until(f.add(over, ways=gather(yes.out, no.out)).out, lambda done: done)
-            before.next(f.add(both, left=before.out, right="").out)
-        f.output("log", rounds.all(merge(yes.out, no.out)))
-    return f
+    with f.loop(name="drafts", limit=5) as rounds:
+        before = rounds.carry("")
+        text = f.add(draft, before=before.out)
+        way = f.add(approval, value=text.out, config=Approval(prompt="This one?")).out
+        yes = f.add(node(noted).with_(name="yes"), text=way.approve, note=way.note, approved=True)
+        no = f.add(node(noted).with_(name="no"), text=way.reject, note=way.note, approved=False)
+        rounds.until(f.add(over, ways=gather(yes.out, no.out)).out, lambda done: done)
+        before.next(f.add(both, left=before.out, right="").out)
+    f.output("log", rounds.all(merge(yes.out, no.out)))
 
 
 def _three(config: Any) -> Ports:
@@ -155,15 +147,13 @@ async def waits(inputs: dict[str, Any]) -> NodeOutput:
     return NodeOutput({"given": inputs["x"]}, status="paused")
 
 
-def raw() -> Flow:
-    with Flow() as f:
-        step = f.add(partly, x=f.input("x", int))
-        for name in ("given", "text", "number", "maybe"):
-            f.output(name, f.add(node(ident).with_(name=name), x=getattr(step.out, name)).out)
-    return f
+@wired
+def raw(f: Flow) -> None:
+    step = f.add(partly, x=f.input("x", int))
+    for name in ("given", "text", "number", "maybe"):
+        f.output(name, f.add(node(ident).with_(name=name), x=getattr(step.out, name)).out)
 
 
-def raw_with_nothing_left() -> Flow:
-    with Flow() as f:
-        f.output("given", f.add(waits, x=f.input("x", int)).out.given)
-    return f
+@wired
+def raw_with_nothing_left(f: Flow) -> None:
+    f.output("given", f.add(waits, x=f.input("x", int)).out.given)

@@ -10,7 +10,7 @@ from dataflow.core.functions import import_function
 from dataflow.formats.native.reader import load
 from dataflow.packs.registry import find_type
 from tests.behaviour.nodes import counted, defaulted_pair, ident, inc, one, pair, src
-from tests.behaviour.table import Case
+from tests.behaviour.table import Case, wired
 from tests.formats.nesting import nest
 
 
@@ -61,19 +61,17 @@ def dead_port() -> Flow:
     return f
 
 
-def one_optional_port_dead() -> Flow:
-    with Flow() as f:
-        cond = f.when(f.input("x", int), lambda v: v > 5)
-        f.output("o", f.add(defaulted_pair, x=cond.yes, y=f.add(src, x=cond.no).out).out)
-    return f
+@wired
+def one_optional_port_dead(f: Flow) -> None:
+    cond = f.when(f.input("x", int), lambda v: v > 5)
+    f.output("o", f.add(defaulted_pair, x=cond.yes, y=f.add(src, x=cond.no).out).out)
 
 
-def dead_chain() -> Flow:
-    with Flow() as f:
-        exits = f.when(f.input("x", int), lambda v: v > 5)
-        first = f.add(inc, x=exits.yes)
-        f.output("o", f.add(inc, x=f.add(inc, x=first.out).out).out)
-    return f
+@wired
+def dead_chain(f: Flow) -> None:
+    exits = f.when(f.input("x", int), lambda v: v > 5)
+    first = f.add(inc, x=exits.yes)
+    f.output("o", f.add(inc, x=f.add(inc, x=first.out).out).out)
 
 
 B01_TAKEN: Final = {"src": 1, "left": 1, "join": 1, "tail": 1}
@@ -142,36 +140,33 @@ async def signalled(go: Signal, x: int = 0) -> list[object]:
     return [type(go).__name__, x]
 
 
-def switch(*, default: bool) -> Flow:
-    with Flow() as f:
-        names = ("low", "high", "default") if default else ("low", "high")
-        cases = f.switch(f.input("x", int), pick_size, names)
-        for name in names:
-            f.output(name, f.add(inc, x=cases[name]).out)
-    return f
+@wired
+def switch(f: Flow, *, default: bool) -> None:
+    names = ("low", "high", "default") if default else ("low", "high")
+    cases = f.switch(f.input("x", int), pick_size, names)
+    for name in names:
+        f.output(name, f.add(inc, x=cases[name]).out)
 
 
 def pick_size(x: int) -> str:
     return {0: "low", 1: "high", 2: "middle"}.get(x)  # type: ignore[return-value]  # None: no case at all
 
 
-def after(*, dead: int, live: int) -> Flow:
+@wired
+def after(f: Flow, *, dead: int, live: int) -> None:
     """Let a node wait for the signals of nodes that are skipped and of nodes that are not."""
-    with Flow() as f:
-        cond = f.when(f.input("x", int), lambda v: v > 5)
-        last = f.add(one)
-        signals = [f.add(inc, x=cond.yes).done for _ in range(dead)]
-        signals += [f.add(src, x=cond.no).done for _ in range(live)]
-        f.after(last, *signals)
-        f.output("o", last.out)
-    return f
+    cond = f.when(f.input("x", int), lambda v: v > 5)
+    last = f.add(one)
+    signals = [f.add(inc, x=cond.yes).done for _ in range(dead)]
+    signals += [f.add(src, x=cond.no).done for _ in range(live)]
+    f.after(last, *signals)
+    f.output("o", last.out)
 
 
-def signal_port() -> Flow:
-    with Flow() as f:
-        cond = f.when(f.input("x", int), lambda v: v > 5)
-        f.output("o", f.add(signalled, go=cond.no, x=4).out)  # type: ignore[arg-type]  # it takes any output
-    return f
+@wired
+def signal_port(f: Flow) -> None:
+    cond = f.when(f.input("x", int), lambda v: v > 5)
+    f.output("o", f.add(signalled, go=cond.no, x=4).out)  # type: ignore[arg-type]  # it takes any output
 
 
 SWITCHES: Final = (

@@ -22,104 +22,96 @@ from tests.behaviour.nodes import (
     src,
     total,
 )
-from tests.behaviour.table import Case
+from tests.behaviour.table import Case, wired
 from tests.support.quick_nodes import every
 
 Errors = Literal["fail_fast", "continue"]
 
 
-def diamond() -> Flow:
-    with Flow() as f:
-        start = f.add(src, x=f.input("x", int))
-        left, right = f.add(inc, x=start.out), f.add(square, x=start.out)
-        meeting = f.add(ident, x=every(left.out, right.out))
-        f.output("meeting", meeting.out)
-        f.output("behind", f.add(add, x=meeting.out, y=start.out).out)
-    return f
+@wired
+def diamond(f: Flow) -> None:
+    start = f.add(src, x=f.input("x", int))
+    left, right = f.add(inc, x=start.out), f.add(square, x=start.out)
+    meeting = f.add(ident, x=every(left.out, right.out))
+    f.output("meeting", meeting.out)
+    f.output("behind", f.add(add, x=meeting.out, y=start.out).out)
 
 
-def diamonds() -> Flow:
+@wired
+def diamonds(f: Flow) -> None:
     """A diamond behind a diamond, whose last node is also led to from the start."""
-    with Flow() as f:
-        x = f.input("x", int)
-        first = f.add(ident, x=every(f.add(inc, x=x).out, f.add(square, x=x).out))
-        left, right = f.add(src, x=first.out), f.add(add, x=first.out, y=100)
-        second = f.add(listed, every(left.out, right.out))
-        f.output("second", second.out)
-        f.output("third", f.add(defaulted_pair, x=every(first.out, x, second.out)).out)
-    return f
+    x = f.input("x", int)
+    first = f.add(ident, x=every(f.add(inc, x=x).out, f.add(square, x=x).out))
+    left, right = f.add(src, x=first.out), f.add(add, x=first.out, y=100)
+    second = f.add(listed, every(left.out, right.out))
+    f.output("second", second.out)
+    f.output("third", f.add(defaulted_pair, x=every(first.out, x, second.out)).out)
 
 
-def branches(count: int) -> Flow:
-    with Flow() as f:
-        x = f.input("x", int)
-        even = f.when(x, lambda x: x % 2 == 0)
-        large = f.when(x, lambda x: x > 9)
-        ports = [f.add(inc, x=even.yes).out, f.add(square, x=large.yes).out][:count]
-        met = f.add(ident, x=every(*ports))
-        f.output("o", met.out)
-        f.output("collected", collect(met.out))
-        f.output("behind", f.add(ident, x=collect(met.out)).out)
-    return f
+@wired
+def branches(f: Flow, count: int) -> None:
+    x = f.input("x", int)
+    even = f.when(x, lambda x: x % 2 == 0)
+    large = f.when(x, lambda x: x > 9)
+    ports = [f.add(inc, x=even.yes).out, f.add(square, x=large.yes).out][:count]
+    met = f.add(ident, x=every(*ports))
+    f.output("o", met.out)
+    f.output("collected", collect(met.out))
+    f.output("behind", f.add(ident, x=collect(met.out)).out)
 
 
-def over_items(kind: str) -> Flow:
-    with Flow() as f:
-        xs, x = f.input("xs", list[int]), f.input("x", int)
-        item = each(xs, key=str) if kind == "keys" else each(xs)
-        little = f.add(small, x=item)
-        met = f.add(add, x=every(x, little.out), y=x)
-        f.output("o", met.out)
-        f.output("little", collect(little.out))
-    return f
+@wired
+def over_items(f: Flow, kind: str) -> None:
+    xs, x = f.input("xs", list[int]), f.input("x", int)
+    item = each(xs, key=str) if kind == "keys" else each(xs)
+    little = f.add(small, x=item)
+    met = f.add(add, x=every(x, little.out), y=x)
+    f.output("o", met.out)
+    f.output("little", collect(little.out))
 
 
-def over_nothing(*, alone: bool) -> Flow:
-    with Flow() as f:
-        dead = f.add(no_list)
-        squared = f.add(square, x=each(dead.out))
-        ports = [squared.out] if alone else [squared.out, f.add(nothing).out]
-        met = f.add(ident, x=every(*ports))
-        f.output("o", collect(met.out) if not alone else collect(collect(met.out)))
-    return f
+@wired
+def over_nothing(f: Flow, *, alone: bool) -> None:
+    dead = f.add(no_list)
+    squared = f.add(square, x=each(dead.out))
+    ports = [squared.out] if alone else [squared.out, f.add(nothing).out]
+    met = f.add(ident, x=every(*ports))
+    f.output("o", collect(met.out) if not alone else collect(collect(met.out)))
 
 
-def nested_items() -> Flow:
-    with Flow() as f:
-        row = each(f.input("rows", list[list[int]]))
-        size = f.add(total, xs=row)
-        inner = f.add(small, x=each(row))
-        f.output("o", f.add(ident, x=every(inner.out, size.out, f.add(one).out)).out)
-        f.output("in_row", collect(collect(f.add(square, x=every(inner.out, size.out)).out)))
-    return f
+@wired
+def nested_items(f: Flow) -> None:
+    row = each(f.input("rows", list[list[int]]))
+    size = f.add(total, xs=row)
+    inner = f.add(small, x=each(row))
+    f.output("o", f.add(ident, x=every(inner.out, size.out, f.add(one).out)).out)
+    f.output("in_row", collect(collect(f.add(square, x=every(inner.out, size.out)).out)))
 
 
-def shared() -> Flow:
+@wired
+def shared(f: Flow) -> None:
     """Read the same edges in two nodes, which is one map; and in another order, which is another."""
-    with Flow() as f:
-        ports = f.add(src, x=1).out, f.add(src, x=2).out
-        first, second = f.add(inc, x=every(*ports)), f.add(square, x=every(*ports))
-        f.output("same", f.add(listed, first.out, second.out).out)
-        f.output("turned", f.add(ident, x=every(*ports[::-1])).out)
-        f.output("twice", f.add(ident, x=every(ports[0], ports[0])).out)
-        f.output("constants", f.add(ident, x=every(5, ports[1])).out)
-        f.output("plain", every(*ports))
-    return f
+    ports = f.add(src, x=1).out, f.add(src, x=2).out
+    first, second = f.add(inc, x=every(*ports)), f.add(square, x=every(*ports))
+    f.output("same", f.add(listed, first.out, second.out).out)
+    f.output("turned", f.add(ident, x=every(*ports[::-1])).out)
+    f.output("twice", f.add(ident, x=every(ports[0], ports[0])).out)
+    f.output("constants", f.add(ident, x=every(5, ports[1])).out)
+    f.output("plain", every(*ports))
 
 
-def in_a_loop() -> Flow:
+@wired
+def in_a_loop(f: Flow) -> None:
     """Go over edges in each round, of which one is from outside; what only the next round needs waits."""
-    with Flow() as f:
-        x = f.input("x", int)
-        with f.loop(name="up", limit=5) as it:
-            v = it.carry(0)
-            sums = collect(f.add(add, x=every(v.out, x), y=1).out)
-            reached = f.add(total, xs=sums)
-            it.until(reached.out, lambda n: n > 9)
-            v.next(f.add(total, xs=collect(f.add(inc, x=every(reached.out, x)).out)).out)
-        f.output("sums", it.result(sums))
-        f.output("reached", it.result(reached.out))
-    return f
+    x = f.input("x", int)
+    with f.loop(name="up", limit=5) as it:
+        v = it.carry(0)
+        sums = collect(f.add(add, x=every(v.out, x), y=1).out)
+        reached = f.add(total, xs=sums)
+        it.until(reached.out, lambda n: n > 9)
+        v.next(f.add(total, xs=collect(f.add(inc, x=every(reached.out, x)).out)).out)
+    f.output("sums", it.result(sums))
+    f.output("reached", it.result(reached.out))
 
 
 def failing(where: str, errors: Errors) -> Flow:

@@ -9,7 +9,7 @@ from anyio import sleep_forever
 
 from dataflow import Failure, Flow, Retry, fallback, node, this_firing
 from tests.behaviour.nodes import counted, defaulted_pair, fails, fails_on_odd, ident, inc, one, src
-from tests.behaviour.table import Case
+from tests.behaviour.table import Case, wired
 from tests.support.steady import set_forward
 
 
@@ -52,41 +52,38 @@ def poisoned(reader: Literal["required", "optional", "after", "chain"]) -> Flow:
     return f.using(errors="continue")
 
 
-def after_failure(x: int) -> Flow:
+@wired
+def after_failure(f: Flow, x: int) -> None:
     """Start a node only after another has failed, by its signal alone."""
-    with Flow() as f:
-        bad, last = f.add(fails_on_odd, x=x), f.add(one)
-        f.after(last, bad.error)
-        f.output("first", bad.out)
-        f.output("last", last.out)
-    return f
+    bad, last = f.add(fails_on_odd, x=x), f.add(one)
+    f.after(last, bad.error)
+    f.output("first", bad.out)
+    f.output("last", last.out)
 
 
-def handled(how: Literal["skip", "default", "route", "error"]) -> Flow:
-    with Flow() as f:
-        match how:
-            case "skip":
-                bad = f.add(node(on_error="skip")(fails), x=2)
-            case "default":
-                bad = f.add(node(default=-1)(fails), x=2)
-            case "route":
-                bad = f.add(node(on_error="route")(fails), x=2)
-            case "error":
-                bad = f.add(fails, x=2)
-        f.output("next", f.add(inc, x=bad.out).out)
-        f.output("instead", f.add(ident, x=fallback(bad.out, "none")).out)
-        if how in ("route", "error"):
-            f.output("told", f.add(report, failure=bad.error).out)
-    return f
+@wired
+def handled(f: Flow, how: Literal["skip", "default", "route", "error"]) -> None:
+    match how:
+        case "skip":
+            bad = f.add(node(on_error="skip")(fails), x=2)
+        case "default":
+            bad = f.add(node(default=-1)(fails), x=2)
+        case "route":
+            bad = f.add(node(on_error="route")(fails), x=2)
+        case "error":
+            bad = f.add(fails, x=2)
+    f.output("next", f.add(inc, x=bad.out).out)
+    f.output("instead", f.add(ident, x=fallback(bad.out, "none")).out)
+    if how in ("route", "error"):
+        f.output("told", f.add(report, failure=bad.error).out)
 
 
-def error_of_what_succeeds() -> Flow:
-    with Flow() as f:
-        good = f.add(src, x=4)
-        f.output("told", f.add(report, failure=good.error).out)
-        f.output("told with a value", f.add(report_of, x=good.out, failure=good.error).out)
-        f.output("optional", f.add(report_or, x=good.out, failure=good.error).out)
-    return f
+@wired
+def error_of_what_succeeds(f: Flow) -> None:
+    good = f.add(src, x=4)
+    f.output("told", f.add(report, failure=good.error).out)
+    f.output("told with a value", f.add(report_of, x=good.out, failure=good.error).out)
+    f.output("optional", f.add(report_or, x=good.out, failure=good.error).out)
 
 
 def a_failure_port_reads_the_result(*, another_reader: bool) -> Flow:
@@ -187,24 +184,21 @@ async def overdue(x: object = None) -> int:
     return await stuck(x)
 
 
-def tried(failures: int, **settings: Any) -> Flow:
-    with Flow() as f:
-        bad = f.add(flaky(failures, **settings))
-        f.output("o", f.add(ident, x=bad.out).out)
-    return f
+@wired
+def tried(f: Flow, failures: int, **settings: Any) -> None:
+    bad = f.add(flaky(failures, **settings))
+    f.output("o", f.add(ident, x=bad.out).out)
 
 
-def handled_after(failures: int, **settings: Any) -> Flow:
-    with Flow() as f:
-        bad = f.add(flaky(failures, **settings))
-        f.output("o", fallback(bad.out, "none"))
-    return f
+@wired
+def handled_after(f: Flow, failures: int, **settings: Any) -> None:
+    bad = f.add(flaky(failures, **settings))
+    f.output("o", fallback(bad.out, "none"))
 
 
-def late(**settings: Any) -> Flow:
-    with Flow() as f:
-        f.output("o", fallback(f.add(node(**settings)(stuck)).out, "none"))
-    return f
+@wired
+def late(f: Flow, /, **settings: Any) -> None:
+    f.output("o", fallback(f.add(node(**settings)(stuck)).out, "none"))
 
 
 def late_run() -> Flow:

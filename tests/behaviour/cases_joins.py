@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from dataflow import Flow, Maybe, Step, collect, each, fallback, gather, merge, node
 from tests.behaviour import nodes as n
 from tests.behaviour.cases_failures import fails_untyped, report
-from tests.behaviour.table import Case
+from tests.behaviour.table import Case, wired
 
 
 @n.counted
@@ -17,35 +17,31 @@ async def none() -> Maybe[object]:
     return None
 
 
-def many(live: str, *, beside: bool = False) -> Flow:
+@wired
+def many(f: Flow, live: str, *, beside: bool = False) -> None:
     """Wire nodes a, b, c, d in this order to a many-port; those named are live."""
-    with Flow() as f:
-        taken = f.when(f.input("x", int), lambda _: True)
-        edges = [
-            f.add(node(n.src).with_(name=name), x=taken.yes if name in live else taken.no).out
-            for name in "abcd"
-        ]
-        reader = f.add(n.listed_with, 9, *edges) if beside else f.add(n.listed, *edges)
-        f.output("o", reader.out)
-    return f
+    taken = f.when(f.input("x", int), lambda _: True)
+    edges = [
+        f.add(node(n.src).with_(name=name), x=taken.yes if name in live else taken.no).out for name in "abcd"
+    ]
+    reader = f.add(n.listed_with, 9, *edges) if beside else f.add(n.listed, *edges)
+    f.output("o", reader.out)
 
 
-def many_in_declared_order() -> Flow:
-    with Flow() as f:
-        x = f.input("x", int)
-        first, second, third = f.add(n.src, x=x), f.add(n.inc, x=x), f.add(n.ident, x=30)
-        f.output("o", f.add(n.listed, third.out, first.out, second.out, first.out, 7).out)
-    return f
+@wired
+def many_in_declared_order(f: Flow) -> None:
+    x = f.input("x", int)
+    first, second, third = f.add(n.src, x=x), f.add(n.inc, x=x), f.add(n.ident, x=30)
+    f.output("o", f.add(n.listed, third.out, first.out, second.out, first.out, 7).out)
 
 
-def two_live() -> Flow:
-    with Flow() as f:
-        x = f.input("x", int)
-        first, second = f.when(x, lambda v: v > 0), f.when(x, lambda v: v > 1)
-        f.connect("when_2.yes", "inc.x")
-        f.output("o", f.add(n.inc, x=first.yes).out)
-        f.output("other", f.add(n.src, x=second.no).out)
-    return f
+@wired
+def two_live(f: Flow) -> None:
+    x = f.input("x", int)
+    first, second = f.when(x, lambda v: v > 0), f.when(x, lambda v: v > 1)
+    f.connect("when_2.yes", "inc.x")
+    f.output("o", f.add(n.inc, x=first.yes).out)
+    f.output("other", f.add(n.src, x=second.no).out)
 
 
 def joined(join: Callable[..., Any], *sources: Callable[[Flow], Any], errors: Any = "fail_fast") -> Flow:

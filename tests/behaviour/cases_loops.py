@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from dataflow import Failure, Flow, fallback, merge
 from tests.behaviour.nodes import add, counted, defaulted_pair, fails, ident, inc, nothing, small, src, total
-from tests.behaviour.table import Case
+from tests.behaviour.table import Case, wired
 
 
 @counted
@@ -35,43 +35,40 @@ def counting(
     return f
 
 
-def while_below(start: int, bound: int, limit: int | None = 100) -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=limit) as it:
-            v = it.carry(start)
-            it.while_(v.out, lambda x: x < bound)
-            stepped = f.add(step, v=v.out)
-            v.next(stepped.out)
-        f.output("out", it.result(stepped.out))
-        f.output("final", v.final)
-    return f
+@wired
+def while_below(f: Flow, start: int, bound: int, limit: int | None = 100) -> None:
+    with f.loop(name="up", limit=limit) as it:
+        v = it.carry(start)
+        it.while_(v.out, lambda x: x < bound)
+        stepped = f.add(step, v=v.out)
+        v.next(stepped.out)
+    f.output("out", it.result(stepped.out))
+    f.output("final", v.final)
 
 
-def next_only(kind: Literal["until", "while"]) -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=10) as it:
-            v = it.carry(0)
-            graded = f.add(grade, v=v.out)
-            if kind == "until":
-                it.until(graded.out, lambda x: x >= 2)
-            else:
-                it.while_(v.out, lambda x: x < 3)
-            f.add(src, x=graded.out)
-            v.next(f.add(step, v=f.add(ident, x=graded.out).out).out)
-        f.output("out", it.result(graded.out))
-    return f
+@wired
+def next_only(f: Flow, kind: Literal["until", "while"]) -> None:
+    with f.loop(name="up", limit=10) as it:
+        v = it.carry(0)
+        graded = f.add(grade, v=v.out)
+        if kind == "until":
+            it.until(graded.out, lambda x: x >= 2)
+        else:
+            it.while_(v.out, lambda x: x < 3)
+        f.add(src, x=graded.out)
+        v.next(f.add(step, v=f.add(ident, x=graded.out).out).out)
+    f.output("out", it.result(graded.out))
 
 
-def last_live(*, ever: bool) -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=10) as it:
-            v = it.carry(0)
-            w = f.when(v.out, lambda x: ever and x in {0, 2})
-            it.until(v.out, lambda x: x >= 3)
-            v.next(f.add(step, v=v.out).out)
-        f.output("out", f.add(ident, x=it.result(w.yes)).out)
-        f.output("joined", it.result(merge(w.yes, w.no)))
-    return f
+@wired
+def last_live(f: Flow, *, ever: bool) -> None:
+    with f.loop(name="up", limit=10) as it:
+        v = it.carry(0)
+        w = f.when(v.out, lambda x: ever and x in {0, 2})
+        it.until(v.out, lambda x: x >= 3)
+        v.next(f.add(step, v=v.out).out)
+    f.output("out", f.add(ident, x=it.result(w.yes)).out)
+    f.output("joined", it.result(merge(w.yes, w.no)))
 
 
 def exited(reason: str, rounds: int) -> tuple[tuple[str, str, dict[str, Any]], ...]:
@@ -147,55 +144,52 @@ LOOPS: Final = (
 Nested = Literal["all of results", "result of alls", "all of alls"]
 
 
-def what_leaves(kind: Literal["until", "while"], leave: int) -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=10) as it:
-            v = it.carry(0)
-            stepped = f.add(step, v=v.out)
-            if kind == "until":
-                it.until(stepped.out, lambda x: x >= leave)
-            else:
-                it.while_(v.out, lambda x: x < leave)
+@wired
+def what_leaves(f: Flow, kind: Literal["until", "while"], leave: int) -> None:
+    with f.loop(name="up", limit=10) as it:
+        v = it.carry(0)
+        stepped = f.add(step, v=v.out)
+        if kind == "until":
+            it.until(stepped.out, lambda x: x >= leave)
+        else:
+            it.while_(v.out, lambda x: x < leave)
+        v.next(stepped.out)
+    f.output("result", it.result(stepped.out))
+    f.output("final", v.final)
+    f.output("all", it.all(stepped.out))
+    f.output("begun", it.all(v.out))
+    f.output("sum", f.add(total, xs=it.all(stepped.out)).out)
+
+
+@wired
+def some_rounds_without(f: Flow) -> None:
+    with f.loop(name="up", limit=10) as it:
+        v = it.carry(0)
+        w = f.when(v.out, lambda x: x in {0, 2})
+        it.until(v.out, lambda x: x >= 3)
+        v.next(f.add(step, v=v.out).out)
+        never = f.add(nothing)
+    f.output("yes", it.all(w.yes))
+    f.output("never", it.all(never.out))
+    f.output("joined", it.all(merge(w.yes, w.no)))
+
+
+@wired
+def loop_in_loop(f: Flow, how: Nested) -> None:
+    with f.loop(name="outer", limit=3) as outer:
+        tens = outer.carry(0)
+        with f.loop(name="inner", limit=2) as inner:
+            v = inner.carry(tens.out)
+            stepped = f.add(inc, x=v.out)
             v.next(stepped.out)
-        f.output("result", it.result(stepped.out))
-        f.output("final", v.final)
-        f.output("all", it.all(stepped.out))
-        f.output("begun", it.all(v.out))
-        f.output("sum", f.add(total, xs=it.all(stepped.out)).out)
-    return f
-
-
-def some_rounds_without() -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=10) as it:
-            v = it.carry(0)
-            w = f.when(v.out, lambda x: x in {0, 2})
-            it.until(v.out, lambda x: x >= 3)
-            v.next(f.add(step, v=v.out).out)
-            never = f.add(nothing)
-        f.output("yes", it.all(w.yes))
-        f.output("never", it.all(never.out))
-        f.output("joined", it.all(merge(w.yes, w.no)))
-    return f
-
-
-def loop_in_loop(how: Nested) -> Flow:
-    with Flow() as f:
-        with f.loop(name="outer", limit=3) as outer:
-            tens = outer.carry(0)
-            with f.loop(name="inner", limit=2) as inner:
-                v = inner.carry(tens.out)
-                stepped = f.add(inc, x=v.out)
-                v.next(stepped.out)
-            tens.next(f.add(add, x=tens.out, y=10).out)
-        match how:
-            case "all of results":
-                f.output("o", outer.all(inner.result(stepped.out)))
-            case "result of alls":
-                f.output("o", outer.result(inner.all(stepped.out)))
-            case "all of alls":
-                f.output("o", outer.all(inner.all(stepped.out)))
-    return f
+        tens.next(f.add(add, x=tens.out, y=10).out)
+    match how:
+        case "all of results":
+            f.output("o", outer.all(inner.result(stepped.out)))
+        case "result of alls":
+            f.output("o", outer.result(inner.all(stepped.out)))
+        case "all of alls":
+            f.output("o", outer.all(inner.all(stepped.out)))
 
 
 def an_error_from_outside(reader: Literal["node", "constant"]) -> Flow:
@@ -287,57 +281,53 @@ def handled_loop(fault: Literal["node", "test", "limit"]) -> Flow:
     return f
 
 
-def skipping(limit: int) -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=limit) as it:
-            v, w = it.carry(0), it.carry(7)
-            little = f.add(small, x=v.out)
-            shown = f.add(defaulted_pair, x=v.out, y=w.out)
-            v.next(f.add(inc, x=little.out).out)
-            w.next(w.out)
-            it.until(w.out, lambda _: False)
-        f.output("shown", it.result(shown.out))
-        f.output("little", it.result(little.out))
-        f.output("v", v.final)
-        f.output("w", w.final)
-    return f
+@wired
+def skipping(f: Flow, limit: int) -> None:
+    with f.loop(name="up", limit=limit) as it:
+        v, w = it.carry(0), it.carry(7)
+        little = f.add(small, x=v.out)
+        shown = f.add(defaulted_pair, x=v.out, y=w.out)
+        v.next(f.add(inc, x=little.out).out)
+        w.next(w.out)
+        it.until(w.out, lambda _: False)
+    f.output("shown", it.result(shown.out))
+    f.output("little", it.result(little.out))
+    f.output("v", v.final)
+    f.output("w", w.final)
 
 
-def exhausted() -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=10) as it:
-            v = it.carry(0)
-            little = f.add(small, x=v.out)
-            it.until(little.out, lambda _: False)
-            v.next(f.add(inc, x=v.out).out)
-        f.output("little", it.result(little.out))
-        f.output("v", v.final)
-    return f
+@wired
+def exhausted(f: Flow) -> None:
+    with f.loop(name="up", limit=10) as it:
+        v = it.carry(0)
+        little = f.add(small, x=v.out)
+        it.until(little.out, lambda _: False)
+        v.next(f.add(inc, x=v.out).out)
+    f.output("little", it.result(little.out))
+    f.output("v", v.final)
 
 
-def first_value_dead(*, beside: bool) -> Flow:
-    with Flow() as f:
-        dead = f.add(nothing)
-        with f.loop(name="up") as it:
-            v, w = it.carry(dead.out), it.carry(1 if beside else dead.out)
-            shown = f.add(defaulted_pair, x=v.out, y=w.out)
-            it.until(shown.out, lambda _: True)
-            v.next(v.out)
-            w.next(w.out)
-        f.output("shown", it.result(shown.out))
-        f.output("v", v.final)
-    return f
+@wired
+def first_value_dead(f: Flow, *, beside: bool) -> None:
+    dead = f.add(nothing)
+    with f.loop(name="up") as it:
+        v, w = it.carry(dead.out), it.carry(1 if beside else dead.out)
+        shown = f.add(defaulted_pair, x=v.out, y=w.out)
+        it.until(shown.out, lambda _: True)
+        v.next(v.out)
+        w.next(w.out)
+    f.output("shown", it.result(shown.out))
+    f.output("v", v.final)
 
 
-def odd_test(predicate: Callable[[Any], Any]) -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=10) as it:
-            v = it.carry(0)
-            stepped = f.add(step, v=v.out)
-            it.until(stepped.out, predicate)
-            v.next(stepped.out)
-        f.output("out", f.add(ident, x=it.result(stepped.out)).out)
-    return f
+@wired
+def odd_test(f: Flow, predicate: Callable[[Any], Any]) -> None:
+    with f.loop(name="up", limit=10) as it:
+        v = it.carry(0)
+        stepped = f.add(step, v=v.out)
+        it.until(stepped.out, predicate)
+        v.next(stepped.out)
+    f.output("out", f.add(ident, x=it.result(stepped.out)).out)
 
 
 def fails_in_round(number: int) -> Flow:
@@ -371,14 +361,13 @@ def outer_error(reader: str) -> Flow:
     return f.using(errors="continue")
 
 
-def odd_while(predicate: Callable[[Any], Any]) -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=10) as it:
-            v = it.carry(0)
-            it.while_(v.out, predicate)
-            v.next(f.add(step, v=v.out).out)
-        f.output("v", v.final)
-    return f
+@wired
+def odd_while(f: Flow, predicate: Callable[[Any], Any]) -> None:
+    with f.loop(name="up", limit=10) as it:
+        v = it.carry(0)
+        it.while_(v.out, predicate)
+        v.next(f.add(step, v=v.out).out)
+    f.output("v", v.final)
 
 
 HANDLED_LOOPS: Final[tuple[tuple[Literal["node", "test", "limit"], str, int, dict[str, str]], ...]] = (

@@ -14,7 +14,7 @@ from dataflow.core.policy import EachOptions
 from dataflow.core.ports import ERROR
 from dataflow.packs.registry import find_type
 from tests.behaviour import nodes as n
-from tests.behaviour.table import Case
+from tests.behaviour.table import Case, wired
 
 
 @n.counted
@@ -42,91 +42,81 @@ def same_items(items: Any) -> Flow:
     return f
 
 
-def over(items: Any) -> Flow:
-    with Flow() as f:
-        f.output("o", collect(f.add(n.ident, x=each(f.add(n.ident, x=items).out)).out))
-    return f
+@wired
+def over(f: Flow, items: Any) -> None:
+    f.output("o", collect(f.add(n.ident, x=each(f.add(n.ident, x=items).out)).out))
 
 
-def keyed(key: Callable[[str], Any]) -> Flow:
-    with Flow() as f:
-        f.output("o", collect(f.add(first_letter, word=each(f.input("words", list[str]), key=key)).out))
-    return f
+@wired
+def keyed(f: Flow, key: Callable[[str], Any]) -> None:
+    f.output("o", collect(f.add(first_letter, word=each(f.input("words", list[str]), key=key)).out))
 
 
-def shared() -> Flow:
-    with Flow() as f:
-        xs = f.input("xs", list[int])
-        squared, more = f.add(n.square, x=each(xs)), f.add(n.inc, x=each(xs))
-        f.output("o", collect(f.add(n.listed, squared.out, more.out, each(xs)).out))
-    return f
+@wired
+def shared(f: Flow) -> None:
+    xs = f.input("xs", list[int])
+    squared, more = f.add(n.square, x=each(xs)), f.add(n.inc, x=each(xs))
+    f.output("o", collect(f.add(n.listed, squared.out, more.out, each(xs)).out))
 
 
-def parting() -> Flow:
-    with Flow() as f:
-        even = f.when(each(f.input("xs", list[int])), lambda x: x % 2 == 0)
-        more = f.add(n.inc, x=even.no)
-        f.output("even", collect(even.yes))
-        f.output("merged", collect(merge(even.yes, more.out)))
-        f.output("gathered", collect(gather(even.yes, more.out)))
-        f.output("instead", collect(fallback(even.yes, None)))
-        f.output("either", collect(f.add(n.defaulted_pair, x=even.yes, y=even.no).out))
-    return f
+@wired
+def parting(f: Flow) -> None:
+    even = f.when(each(f.input("xs", list[int])), lambda x: x % 2 == 0)
+    more = f.add(n.inc, x=even.no)
+    f.output("even", collect(even.yes))
+    f.output("merged", collect(merge(even.yes, more.out)))
+    f.output("gathered", collect(gather(even.yes, more.out)))
+    f.output("instead", collect(fallback(even.yes, None)))
+    f.output("either", collect(f.add(n.defaulted_pair, x=even.yes, y=even.no).out))
 
 
-def over_nothing() -> Flow:
-    with Flow() as f:
-        squared = f.add(n.square, x=each(f.add(n.no_list).out))
-        f.output("sum", f.add(n.total, xs=collect(squared.out)).out)
-    return f
+@wired
+def over_nothing(f: Flow) -> None:
+    squared = f.add(n.square, x=each(f.add(n.no_list).out))
+    f.output("sum", f.add(n.total, xs=collect(squared.out)).out)
 
 
-def beside_a_dead_port() -> Flow:
-    with Flow() as f:
-        dead = f.add(n.nothing)
-        item = each(f.input("xs", list[int]))
-        f.output("o", collect(f.add(n.add, x=item, y=dead.out).out))
-    return f
+@wired
+def beside_a_dead_port(f: Flow) -> None:
+    dead = f.add(n.nothing)
+    item = each(f.input("xs", list[int]))
+    f.output("o", collect(f.add(n.add, x=item, y=dead.out).out))
 
 
-def broadcast() -> Flow:
-    with Flow() as f:
-        xs = f.input("xs", list[int])
-        size = f.add(n.total, xs=xs)
-        f.output("o", collect(f.add(n.add, x=each(xs), y=size.out).out))
-        f.output("constant", collect(f.add(n.add, x=each(xs), y=100).out))
-    return f
+@wired
+def broadcast(f: Flow) -> None:
+    xs = f.input("xs", list[int])
+    size = f.add(n.total, xs=xs)
+    f.output("o", collect(f.add(n.add, x=each(xs), y=size.out).out))
+    f.output("constant", collect(f.add(n.add, x=each(xs), y=100).out))
 
 
-def nested(levels: int) -> Flow:
-    with Flow() as f:
-        item: Any = f.input("xs", list[Any])
-        for _ in range(levels):
-            item = each(item)
-        out: Any = f.add(n.inc, x=item).out
-        for _ in range(levels):
-            out = collect(out)
-        f.output("o", out)
-    return f
+@wired
+def nested(f: Flow, levels: int) -> None:
+    item: Any = f.input("xs", list[Any])
+    for _ in range(levels):
+        item = each(item)
+    out: Any = f.add(n.inc, x=item).out
+    for _ in range(levels):
+        out = collect(out)
+    f.output("o", out)
 
 
-def both_levels() -> Flow:
-    with Flow() as f:
-        row = each(f.input("rows", list[list[int]]))
-        size = f.add(n.total, xs=row)
-        scaled = f.add(n.add, x=each(row), y=size.out)
-        in_row = collect(scaled.out)
-        f.output("rows", collect(f.add(pairs, x=size.out, ys=in_row).out))
-        f.output("sums", collect(f.add(n.total, xs=in_row).out))
-    return f
+@wired
+def both_levels(f: Flow) -> None:
+    row = each(f.input("rows", list[list[int]]))
+    size = f.add(n.total, xs=row)
+    scaled = f.add(n.add, x=each(row), y=size.out)
+    in_row = collect(scaled.out)
+    f.output("rows", collect(f.add(pairs, x=size.out, ys=in_row).out))
+    f.output("sums", collect(f.add(n.total, xs=in_row).out))
 
 
-def some_left_out() -> Flow:
-    with Flow() as f:
-        little = f.add(n.small, x=each(f.input("xs", list[int])))
-        f.output("o", collect(little.out))
-        f.output("more", collect(f.add(n.inc, x=little.out).out))
-    return f
+@wired
+def some_left_out(f: Flow) -> None:
+    little = f.add(n.small, x=each(f.input("xs", list[int])))
+    f.output("o", collect(little.out))
+    f.output("more", collect(f.add(n.inc, x=little.out).out))
 
 
 MAPS: Final = (
@@ -280,15 +270,14 @@ def failing_twice() -> Flow:
     return f.using(errors="continue")
 
 
-def two_maps(outer: ItemErrors, inner: ItemErrors) -> Flow:
-    with Flow() as f:
-        row = each(f.input("rows", list[list[int]]), on_error=outer, key=str)
-        passed = collect(f.add(n.fails_on_odd, x=each(row, on_error=inner)).out)
-        if inner == "collect":
-            f.output("o", collect(f.add(told_in_row, row=passed).out))
-        else:
-            f.output("o", f.add(told_in_rows, rows=collect(passed)).out)
-    return f
+@wired
+def two_maps(f: Flow, outer: ItemErrors, inner: ItemErrors) -> None:
+    row = each(f.input("rows", list[list[int]]), on_error=outer, key=str)
+    passed = collect(f.add(n.fails_on_odd, x=each(row, on_error=inner)).out)
+    if inner == "collect":
+        f.output("o", collect(f.add(told_in_row, row=passed).out))
+    else:
+        f.output("o", f.add(told_in_rows, rows=collect(passed)).out)
 
 
 def error_from_outside(on_error: ItemErrors, reader: Literal["list", "failure"]) -> Flow:

@@ -7,72 +7,68 @@ from typing import Final, Literal
 
 from dataflow import Flow, collect, each
 from tests.behaviour.nodes import add, fails_on_odd, inc, small, src, total
-from tests.behaviour.table import Case
+from tests.behaviour.table import Case, wired
 
 
-def loop_in_loop() -> Flow:
-    with Flow() as f:
-        with f.loop(name="outer") as outer:
-            rounds, value = outer.carry(0), outer.carry(0)
-            with f.loop(name="inner") as inner:
-                done, v = inner.carry(0), inner.carry(value.out)
-                stepped = f.add(inc, x=v.out)
-                counted = f.add(inc, x=done.out)
-                inner.until(counted.out, lambda n: n == 3)
-                done.next(counted.out)
-                v.next(stepped.out)
-            ended = f.add(inc, x=rounds.out)
-            outer.until(ended.out, lambda n: n == 3)
-            rounds.next(ended.out)
-            value.next(inner.result(stepped.out))
-        f.output("out", outer.result(inner.result(stepped.out)))
-        f.output("inner", outer.result(inner.result(counted.out)))
-    return f
-
-
-def loop_in_map(kind: Literal["until", "while"]) -> Flow:
-    with Flow() as f:
-        item = each(f.input("xs", list[int]))
-        with f.loop(name="up") as it:
-            v = it.carry(item)
+@wired
+def loop_in_loop(f: Flow) -> None:
+    with f.loop(name="outer") as outer:
+        rounds, value = outer.carry(0), outer.carry(0)
+        with f.loop(name="inner") as inner:
+            done, v = inner.carry(0), inner.carry(value.out)
             stepped = f.add(inc, x=v.out)
-            if kind == "until":
-                it.until(stepped.out, lambda x: x >= 3)
-            else:
-                it.while_(v.out, lambda x: x < 3)
+            counted = f.add(inc, x=done.out)
+            inner.until(counted.out, lambda n: n == 3)
+            done.next(counted.out)
             v.next(stepped.out)
-        f.output("out", collect(it.result(stepped.out)))
-        f.output("final", collect(v.final))
-        f.output("more", collect(f.add(src, x=v.final).out))
-    return f
+        ended = f.add(inc, x=rounds.out)
+        outer.until(ended.out, lambda n: n == 3)
+        rounds.next(ended.out)
+        value.next(inner.result(stepped.out))
+    f.output("out", outer.result(inner.result(stepped.out)))
+    f.output("inner", outer.result(inner.result(counted.out)))
 
 
-def map_in_loop() -> Flow:
-    with Flow() as f:
-        step = f.input("step", int)
-        with f.loop(name="up") as it:
-            xs = it.carry(f.input("xs", list[int]))
-            raised = f.add(add, x=each(xs.out), y=step)
-            values = collect(raised.out)
-            size = f.add(total, xs=values)
-            it.until(size.out, lambda n: n >= 10)
-            xs.next(values)
-        f.output("xs", it.result(values))
-        f.output("size", it.result(size.out))
-    return f
+@wired
+def loop_in_map(f: Flow, kind: Literal["until", "while"]) -> None:
+    item = each(f.input("xs", list[int]))
+    with f.loop(name="up") as it:
+        v = it.carry(item)
+        stepped = f.add(inc, x=v.out)
+        if kind == "until":
+            it.until(stepped.out, lambda x: x >= 3)
+        else:
+            it.while_(v.out, lambda x: x < 3)
+        v.next(stepped.out)
+    f.output("out", collect(it.result(stepped.out)))
+    f.output("final", collect(v.final))
+    f.output("more", collect(f.add(src, x=v.final).out))
 
 
-def an_outer_value_that_only_next_values_need() -> Flow:
-    with Flow() as f:
-        x = f.input("x", int)
-        with f.loop(name="up", limit=1) as it:
-            v, w = it.carry(x), it.carry(0)
-            taken = f.when(x, lambda _: True)
-            it.until(taken.yes, lambda _: True)
-            v.next(v.out)
-            w.next(f.add(inc, x=x).out)
-        f.output("w", w.final)
-    return f
+@wired
+def map_in_loop(f: Flow) -> None:
+    step = f.input("step", int)
+    with f.loop(name="up") as it:
+        xs = it.carry(f.input("xs", list[int]))
+        raised = f.add(add, x=each(xs.out), y=step)
+        values = collect(raised.out)
+        size = f.add(total, xs=values)
+        it.until(size.out, lambda n: n >= 10)
+        xs.next(values)
+    f.output("xs", it.result(values))
+    f.output("size", it.result(size.out))
+
+
+@wired
+def an_outer_value_that_only_next_values_need(f: Flow) -> None:
+    x = f.input("x", int)
+    with f.loop(name="up", limit=1) as it:
+        v, w = it.carry(x), it.carry(0)
+        taken = f.when(x, lambda _: True)
+        it.until(taken.yes, lambda _: True)
+        v.next(v.out)
+        w.next(f.add(inc, x=x).out)
+    f.output("w", w.final)
 
 
 def a_failing_map_in_a_loop() -> Flow:
@@ -98,15 +94,14 @@ def a_failing_loop_in_a_map() -> Flow:
     return f.using(errors="continue")
 
 
-def items_read_in_a_loop(by: Literal["body", "next"]) -> Flow:
+@wired
+def items_read_in_a_loop(f: Flow, by: Literal["body", "next"]) -> None:
     """Read an item in a loop that does not begin with it: it runs once per item all the same."""
-    with Flow() as f:
-        item = f.add(inc, x=each(f.input("xs", list[int])))
-        with f.loop(name="up", limit=2) as it:
-            v = it.carry(0)
-            v.next(f.add(add, x=v.out, y=item.out).out if by == "body" else item.out)
-        f.output("o", collect(v.final))
-    return f
+    item = f.add(inc, x=each(f.input("xs", list[int])))
+    with f.loop(name="up", limit=2) as it:
+        v = it.carry(0)
+        v.next(f.add(add, x=v.out, y=item.out).out if by == "body" else item.out)
+    f.output("o", collect(v.final))
 
 
 NESTING: Final = (
@@ -183,49 +178,46 @@ def inner_limit(on_limit: Literal["exit", "fail"]) -> Flow:
     return f
 
 
-def inner_while() -> Flow:
-    with Flow() as f:
-        with f.loop(name="outer", limit=4) as outer:
-            n = outer.carry(0)
-            with f.loop(name="inner") as inner:
-                v = inner.carry(n.out)
-                inner.while_(v.out, lambda x: x < 2)
-                stepped = f.add(inc, x=v.out)
-                v.next(stepped.out)
-            n.next(f.add(add, x=n.out, y=1).out)
-        f.output("results", outer.all(inner.result(stepped.out)))
-        f.output("last", outer.result(inner.result(stepped.out)))
-        f.output("finals", outer.all(v.final))
-        f.output("alls", outer.all(inner.all(stepped.out)))
-    return f
+@wired
+def inner_while(f: Flow) -> None:
+    with f.loop(name="outer", limit=4) as outer:
+        n = outer.carry(0)
+        with f.loop(name="inner") as inner:
+            v = inner.carry(n.out)
+            inner.while_(v.out, lambda x: x < 2)
+            stepped = f.add(inc, x=v.out)
+            v.next(stepped.out)
+        n.next(f.add(add, x=n.out, y=1).out)
+    f.output("results", outer.all(inner.result(stepped.out)))
+    f.output("last", outer.result(inner.result(stepped.out)))
+    f.output("finals", outer.all(v.final))
+    f.output("alls", outer.all(inner.all(stepped.out)))
 
 
-def inner_first_value_dead() -> Flow:
-    with Flow() as f:
-        with f.loop(name="outer", limit=4) as outer:
-            n = outer.carry(0)
-            little = f.add(small, x=n.out)
-            with f.loop(name="inner", limit=2) as inner:
-                v = inner.carry(little.out)
-                v.next(f.add(inc, x=v.out).out)
-            n.next(f.add(add, x=n.out, y=1).out)
-        f.output("finals", outer.all(v.final))
-        f.output("begun", outer.all(inner.all(v.out)))
-        f.output("last", outer.result(v.final))
-    return f
+@wired
+def inner_first_value_dead(f: Flow) -> None:
+    with f.loop(name="outer", limit=4) as outer:
+        n = outer.carry(0)
+        little = f.add(small, x=n.out)
+        with f.loop(name="inner", limit=2) as inner:
+            v = inner.carry(little.out)
+            v.next(f.add(inc, x=v.out).out)
+        n.next(f.add(add, x=n.out, y=1).out)
+    f.output("finals", outer.all(v.final))
+    f.output("begun", outer.all(inner.all(v.out)))
+    f.output("last", outer.result(v.final))
 
 
-def inner_test_raises() -> Flow:
-    with Flow() as f:
-        with f.loop(name="outer", limit=4) as outer:
-            n = outer.carry(0)
-            with f.loop(name="inner", limit=2) as inner:
-                v = inner.carry(n.out)
-                inner.until(v.out, lambda x: 1 // (1 - x) > 5)
-                v.next(v.out)
-            n.next(f.add(add, x=n.out, y=1).out)
-        f.output("o", outer.all(v.final))
-    return f
+@wired
+def inner_test_raises(f: Flow) -> None:
+    with f.loop(name="outer", limit=4) as outer:
+        n = outer.carry(0)
+        with f.loop(name="inner", limit=2) as inner:
+            v = inner.carry(n.out)
+            inner.until(v.out, lambda x: 1 // (1 - x) > 5)
+            v.next(v.out)
+        n.next(f.add(add, x=n.out, y=1).out)
+    f.output("o", outer.all(v.final))
 
 
 NESTED_LOOPS: Final = (

@@ -7,7 +7,7 @@ from typing import Any, Final, NotRequired, TypedDict
 
 from dataflow import Flow
 from tests.behaviour.nodes import Parts, add, counted, defaulted, defaulted_pair, ident, split, src
-from tests.behaviour.table import Case
+from tests.behaviour.table import Case, wired
 
 FALSY: Final[tuple[object, ...]] = (0, 0.0, False, "", [], {}, None)
 
@@ -50,10 +50,9 @@ async def texts(given: list[str]) -> int:
     return len(given)
 
 
-def opened() -> Flow:
-    with Flow() as f:
-        f.output("count", f.add(texts, given=f.add(anything, given=f.input("given", Any)).out).out)
-    return f
+@wired
+def opened(f: Flow) -> None:
+    f.output("count", f.add(texts, given=f.add(anything, given=f.input("given", Any)).out).out)
 
 
 def falsy(value: object, *, as_constant: bool) -> Flow:
@@ -93,12 +92,11 @@ def returning(fn: Any, *ports: str) -> Flow:
     return f
 
 
-def fields(*, all_given: bool) -> Flow:
-    with Flow() as f:
-        step = f.add(both if all_given else split, x=3)
-        f.output("whole", f.add(whole, parts=step.out).out)
-        f.output("sum", f.add(add, x=step.out.a, y=4).out)
-    return f
+@wired
+def fields(f: Flow, *, all_given: bool) -> None:
+    step = f.add(both if all_given else split, x=3)
+    f.output("whole", f.add(whole, parts=step.out).out)
+    f.output("sum", f.add(add, x=step.out.a, y=4).out)
 
 
 VALUES: Final = (

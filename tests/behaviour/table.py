@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal
+from functools import wraps
+from typing import Any, Concatenate, Final, Literal, ParamSpec
 
 import anyio
 import pytest
@@ -13,10 +14,23 @@ from dataflow import Event, Flow, NodeState, Result, RunFailed
 from dataflow.core.states import RELEASED, UNSETTLED, is_dead
 from tests.behaviour.nodes import Tally, tallying
 
+P = ParamSpec("P")
 ENDED: Final = {
     NodeState.DONE, NodeState.SKIPPED, NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED,
     NodeState.NOT_RUN,
 }  # fmt: skip
+
+
+def wired(wire: Callable[Concatenate[Flow, P], None]) -> Callable[P, Flow]:
+    """Make a function that returns a flow of one that wires it."""
+
+    @wraps(wire)
+    def make(*args: P.args, **kwargs: P.kwargs) -> Flow:
+        with Flow() as f:
+            wire(f, *args, **kwargs)
+        return f
+
+    return make
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from dataflow.base.markers import MISSING, SKIP
 from tests.behaviour.asking_flows import raw, root, together
 from tests.behaviour.asks import Home, Place, homes
 from tests.behaviour.nodes import ident
-from tests.behaviour.table import states_of, typed
+from tests.behaviour.table import states_of, typed, wired
 from tests.support.codes import codes, found_of
 from tests.support.steady import jumping
 
@@ -25,10 +25,9 @@ class Size(NamedTuple):
     height: int
 
 
-def asking(kind: Any) -> Flow:
-    with Flow() as f:
-        f.output("out", f.add(ident, x=f.ask(kind, "?").out).out)
-    return f
+@wired
+def asking(f: Flow, kind: Any) -> None:
+    f.output("out", f.add(ident, x=f.ask(kind, "?").out).out)
 
 
 async def refusal(home: Home, flow: Flow, paused: Any, answers: dict[str, object]) -> AnswerRefused:
@@ -155,19 +154,17 @@ async def wait(seconds: float) -> str:
     return "waited"
 
 
-def expiring(expires: float, **default: Any) -> Flow:
-    with Flow() as f:
-        asked = f.ask(int, "?", expires=expires, **default)
-        f.output("out", f.add(ident, x=asked.out).out)
-    return f
+@wired
+def expiring(f: Flow, /, expires: float, **default: Any) -> None:
+    asked = f.ask(int, "?", expires=expires, **default)
+    f.output("out", f.add(ident, x=asked.out).out)
 
 
-def beside(flow: Flow, seconds: float) -> Flow:
-    with Flow() as f:
-        step = f.add(flow.with_(name="asks"))
-        f.output("waited", f.add(wait, seconds=seconds).out)
-        f.output("out", step.out.out)
-    return f
+@wired
+def beside(f: Flow, flow: Flow, seconds: float) -> None:
+    step = f.add(flow.with_(name="asks"))
+    f.output("waited", f.add(wait, seconds=seconds).out)
+    f.output("out", step.out.out)
 
 
 def test_an_ask_takes_its_default_or_fails_while_the_run_is_executed() -> None:

@@ -29,7 +29,7 @@ from dataflow import (
 from tests.behaviour.asking_flows import together
 from tests.behaviour.asks import homes
 from tests.behaviour.nodes import counted, ident, tallying
-from tests.behaviour.table import states_of
+from tests.behaviour.table import states_of, wired
 from tests.support.processes import printed_in
 
 
@@ -76,13 +76,12 @@ async def test_a_run_that_is_executed_takes_each_answer_once() -> None:
     assert run.status == "completed"
 
 
-def racing() -> Flow:
-    with Flow() as f:
-        gate = f.ask(str, "Now?", name="gate")
-        slow = f.ask(str, "Or then?", name="slow")
-        f.output("first", race(f.add(ident, x=gate.out).out, slow.out))
-        f.output("end", f.ask(str, "The end?", name="end").out)
-    return f
+@wired
+def racing(f: Flow) -> None:
+    gate = f.ask(str, "Now?", name="gate")
+    slow = f.ask(str, "Or then?", name="slow")
+    f.output("first", race(f.add(ident, x=gate.out).out, slow.out))
+    f.output("end", f.ask(str, "The end?", name="end").out)
 
 
 async def test_an_ask_that_lost_a_race_is_closed_and_takes_no_answer(tmp_path: Path) -> None:
@@ -106,12 +105,11 @@ async def breaks(x: int) -> int:
     raise ValueError(f"bad {x}")
 
 
-def failing() -> Flow:
-    with Flow() as f:
-        go = f.ask(int, "Go?", name="go")
-        f.output("left", f.add(breaks, x=go.out).out)
-        f.output("right", f.ask(str, "Beside?", name="beside").out)
-    return f
+@wired
+def failing(f: Flow) -> None:
+    go = f.ask(int, "Go?", name="go")
+    f.output("left", f.add(breaks, x=go.out).out)
+    f.output("right", f.ask(str, "Beside?", name="beside").out)
 
 
 async def test_an_ask_closed_by_a_failure_opens_again_when_the_run_is_resumed(tmp_path: Path) -> None:
