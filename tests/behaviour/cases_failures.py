@@ -185,13 +185,13 @@ async def overdue(x: object = None) -> int:
 
 
 @wired
-def tried(f: Flow, failures: int, **settings: Any) -> None:
+def tried(f: Flow, /, failures: int, **settings: Any) -> None:
     bad = f.add(flaky(failures, **settings))
     f.output("o", f.add(ident, x=bad.out).out)
 
 
 @wired
-def handled_after(f: Flow, failures: int, **settings: Any) -> None:
+def handled_after(f: Flow, /, failures: int, **settings: Any) -> None:
     bad = f.add(flaky(failures, **settings))
     f.output("o", fallback(bad.out, "none"))
 

@@ -57,12 +57,9 @@ async def listing(x: int) -> list[int]:
 
 
 KINDS: list[tuple[Callable[..., None], Any, Any]] = [
-    (shares, XS, [11, 12, 13]),
-    (waits, XS, [4, 9, 16]),
-    (in_a_map, [[1], [2, 3]], [[11], [12, 13]]),
-    (in_a_loop, XS, [20, 21, 22]),
-    (through_another_map, XS, [49]),
-]
+    (shares, XS, [11, 12, 13]), (waits, XS, [4, 9, 16]), (in_a_map, [[1], [2, 3]], [[11], [12, 13]]),
+    (in_a_loop, XS, [20, 21, 22]), (through_another_map, XS, [49]),
+]  # fmt: skip
 OPTIONS: list[dict[str, Any]] = [{"on_error": "skip"}, {"on_error": "collect"}, {"max_concurrency": 9}]
 
 

@@ -31,14 +31,11 @@ METHODS: Final = [
     ("in", "contains", BRANCH),
     ("iteration", "iter aiter", EACH),
     *((name, name, NODE) for name in ("len", "str", "int", "float", "index")),
-    ("an f-string", "format", NODE),
-    ("a call", "call", NODE),
-    ("with", "enter exit aenter aexit", NODE),
-    ("await", "await", AWAIT),
-    ("[...]", "getitem setitem delitem", ITEM),
+    ("an f-string", "format", NODE), ("a call", "call", NODE), ("with", "enter exit aenter aexit", NODE),
+    ("await", "await", AWAIT), ("[...]", "getitem setitem delitem", ITEM),
     ("arithmetic", f"{BINARY} r{BINARY.replace(' ', ' r')}", NODE),
     ("arithmetic", "neg pos abs invert round floor ceil trunc", NODE),
-]
+]  # fmt: skip
 #: What Python does with a value, of which the method that it calls says nothing.
 SYNTAX: Final[list[tuple[str, Use, str]]] = [
     ("bool", lambda port: 1 if port else 2, BRANCH),

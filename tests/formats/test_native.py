@@ -39,11 +39,8 @@ def source(text: str) -> Any:
 
 
 SOURCES: Final[dict[str, w.Source]] = {
-    "a": w.Reference("a"),
-    "a.b": w.Reference("a", "b"),
-    "a.b.c": w.Reference("a", "b.c"),
-    "a.$error": w.Reference("a", "$error"),
-    "$in.x": w.Reference("$in", "x"),
+    "a": w.Reference("a"), "a.b": w.Reference("a", "b"), "a.b.c": w.Reference("a", "b.c"),
+    "a.$error": w.Reference("a", "$error"), "$in.x": w.Reference("$in", "x"),
     '"my%20node%2Ea.50%25"': w.Reference("my node.a", "50%"),
     "{merge: [a, b.c]}": w.Merge((w.Reference("a"), w.Reference("b", "c"))),
     "{gather: [a]}": w.Gather((w.Reference("a"),)),

@@ -344,19 +344,15 @@ EXPRESSIONS: Final = [
     Row("an empty one", evaluated('')),
     Row("a long one", evaluated('a' * 10001)),
     Row("a comment", filled('{# a #}')),
-    Row("a bracket", evaluated('a[')),
-    Row("an underscore", evaluated('a._b')),
-    Row("a dollar", evaluated('a $ b')),
-    Row("an escape", evaluated("'\\q'")),
+    Row("a bracket", evaluated('a[')), Row("an underscore", evaluated('a._b')),
+    Row("a dollar", evaluated('a $ b')), Row("an escape", evaluated("'\\q'")),
     Row("a character", evaluated('a ? b')),
     Row("brackets", evaluated('(' * 21 + ')' * 21)),
     Row("levels", evaluated('not ' * 30 + 'a')),
     Row("no end", filled('{% if a %}')),
     Row("an end of nothing", filled('{% endif %}')),
-    Row("no name", evaluated('a.')),
-    Row("no comma", evaluated('[a b]')),
-    Row("a filter", evaluated('a | upper')),
-    Row("a slice", evaluated('a[1:2]', a='x')),
+    Row("no name", evaluated('a.')), Row("no comma", evaluated('[a b]')),
+    Row("a filter", evaluated('a | upper')), Row("a slice", evaluated('a[1:2]', a='x')),
     Row("a keyword", evaluated('a in b is c')),
     Row("a long literal", evaluated('1' * 5000)),
     Row("a large literal", evaluated('1' * 2000)),
@@ -393,7 +389,7 @@ EXPRESSIONS: Final = [
     Row("a full template", filled('{{ a }}{{ a }}', a='x' * 600000)),
     Row("a result too long", lambda: Expression('a').evaluate({'a': 'x' * 1000001})),
     Row("a value nested too deep", evaluated("a == b", a=Recurses(), b=Recurses())),
-]
+]  # fmt: skip
 # fmt: on
 
 

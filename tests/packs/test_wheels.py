@@ -205,14 +205,11 @@ def test_the_list_has_each_pack_with_its_status_and_tracebacks_and_imports_no_no
     found = {(pack["name"], pack["distribution"], pack["version"], pack["status"]) for pack in packs["packs"]}
     assert found == {
         *((name, "dataflow-engine", "0.1.0", "ok") for name in OWN_PACKS if name != "desktop"),
-        ("broken", "broken-pack", "1.0", "error"),
-        ("control", "usurper", "1.0", "error"),
-        ("good", "good-pack", "1.5", "ok"),
-        ("half", "first-half", "1.0", "ok"),
-        ("half", "second-half", "2.0", "ok"),
-        ("left", "left-twin", "1.0", "error"),
+        ("broken", "broken-pack", "1.0", "error"), ("control", "usurper", "1.0", "error"),
+        ("good", "good-pack", "1.5", "ok"), ("half", "first-half", "1.0", "ok"),
+        ("half", "second-half", "2.0", "ok"), ("left", "left-twin", "1.0", "error"),
         ("right", "right-twin", "1.0", "error"),
-    }
+    }  # fmt: skip
     assert packs["offered_twice"] == {"half.half": ["first-half 1.0", "second-half 2.0"]}
     (broken,) = [pack for pack in packs["packs"] if pack["name"] == "broken"]
     assert broken["traceback"].startswith("Traceback (most recent call last):")

@@ -285,12 +285,9 @@ def kinds_of(loops: set[Loop]) -> set[str]:
     depths = {loop: sum(loop.body < other.body for other in loops) for loop in loops}
     deepest = max(depths.values(), default=0)
     is_there = (
-        deepest > 0,
-        deepest > 1,
-        any(len(loop.heads) > 1 for loop in loops),
-        any(len(loop.edges) > 1 for loop in loops),
-        list(depths.values()).count(0) > 1,
-    )
+        deepest > 0, deepest > 1, any(len(loop.heads) > 1 for loop in loops),
+        any(len(loop.edges) > 1 for loop in loops), list(depths.values()).count(0) > 1,
+    )  # fmt: skip
     return {kind for kind, is_kind in zip(LOOPS, is_there, strict=True) if is_kind}
 
 

@@ -101,13 +101,9 @@ RIGHT: list[tuple[object, list[object]]] = [
 
 #: Values, the expected types, and place, expected and found of the mismatch.
 WRONG: list[tuple[object, object, str]] = [
-    ("1", int, "int <- str '1'"),
-    (1.0, int, "int <- float 1.0"),
-    ("1.0", float, "float <- str '1.0'"),
-    (b"a", str, "str <- bytes b'a'"),
-    ("", int | None, "int | None <- str ''"),
-    (object(), int, "int <- object"),
-    (Wordless(), int, "int <- Wordless"),
+    ("1", int, "int <- str '1'"), (1.0, int, "int <- float 1.0"), ("1.0", float, "float <- str '1.0'"),
+    (b"a", str, "str <- bytes b'a'"), ("", int | None, "int | None <- str ''"),
+    (object(), int, "int <- object"), (Wordless(), int, "int <- Wordless"),
     (10**400, float, "float (in its range) <- int 1000000"),
     ("x" * 999, int, "int <- str 'xxxx"),
     (True, Literal[1], "Literal[1] <- bool True"),
@@ -144,7 +140,7 @@ WRONG: list[tuple[object, object, str]] = [
     (dt.date(9000, 1, 1), PastDate, "PastDate (date should be in the past) <- date"),
     ("2000-01-01", PastDate, "PastDate (a valid date) <- str '2000-01-01'"),
     (1, Taker, "Taker <- int 1"),
-]
+]  # fmt: skip
 
 
 def test_a_value_of_the_right_type_is_returned_itself() -> None:

@@ -80,11 +80,8 @@ async def test_the_turn_of_an_agent_below_is_a_span_inside_the_call_of_the_one_a
     )
     box = tools(scout.as_tool("Looks around."), short.as_tool("Looks once."))
     asks = (
-        calling(("scout", {"prompt": "look"})),
-        LOOKS,
-        "it is there",
-        calling(("short", {"prompt": "look"})),
-    )
+        calling(("scout", {"prompt": "look"})), LOOKS, "it is there", calling(("short", {"prompt": "look"})),
+    )  # fmt: skip
     spans = Spans(content=True)
     with scripted(*asks, LOOKS, "there"):
         await room(lead, box, **spans.settings).run()

@@ -211,15 +211,11 @@ class TestHeadersThatCannotBe:
             {"Authorization": "Bearer hidden ${NAME}"},
         ]
         cases: list[Any] = [
-            *((headers, "DF2227") for headers in shows),
-            ({"Bearer hidden": "x"}, "DF2223"),
-            ({5: "hidden"}, "DF2220"),
-            ({"X-A": "hidden\nX-B: b"}, "DF2226"),
-            ({"X-A": "hidden", "x-a": "2"}, "DF2225"),
-            ({"Accept": "hidden"}, "DF2224"),
-            ({"X-A": "${hidden-1}"}, "DF2228"),
-            ("hidden", "DF2220"),
-        ]
+            *((headers, "DF2227") for headers in shows), ({"Bearer hidden": "x"}, "DF2223"),
+            ({5: "hidden"}, "DF2220"), ({"X-A": "hidden\nX-B: b"}, "DF2226"),
+            ({"X-A": "hidden", "x-a": "2"}, "DF2225"), ({"Accept": "hidden"}, "DF2224"),
+            ({"X-A": "${hidden-1}"}, "DF2228"), ("hidden", "DF2220"),
+        ]  # fmt: skip
         for headers, code in cases:
             with pytest.raises(FlowInvalid, match=code) as caught:
                 mcp(url="http://here/mcp", headers=headers)

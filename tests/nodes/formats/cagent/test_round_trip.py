@@ -43,11 +43,8 @@ class Drawing:
 
     def step(self, known: list[str], above: list[str], around: str, depth: int) -> dict[str, Any]:
         kinds = [
-            "agent",
-            "agent",
-            *(["condition"] if known and depth else []),
-            *(["parallel"] if depth else []),
-        ]
+            "agent", "agent", *(["condition"] if known and depth else []), *(["parallel"] if depth else []),
+        ]  # fmt: skip
         kind = self.draw(st.sampled_from(kinds))
         id = self.id(kind[0])
         if kind == "agent":
