@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
+import dataflow.formats.native.document as d
 from dataflow.base.failure import takes_failure
 from dataflow.core.ports import DONE, LAZY
-from dataflow.formats.native import document as d
 from dataflow.formats.native.parts import (
     ConstantSource,
     FallbackSource,

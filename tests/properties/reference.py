@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import dataflow.formats.native.document as d
 from dataflow.base.failure import Failure
 from dataflow.core.ports import DONE, ERROR, SKIP, Signal
-from dataflow.formats.native import document as d
 from dataflow.formats.native.parts import (
     AllSource,
     ConstantSource,
