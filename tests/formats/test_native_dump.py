@@ -286,11 +286,11 @@ def test_an_input_is_refused_whose_document_would_not_have_values_of_its_type() 
         dict[str, list[Any]],
     )
     for kind in fine:
-        assert "x" in dump(Wiring(inputs={"x": FlowInput(kind)}))["inputs"]  # type: ignore[operator]
+        assert "x" in dump(w.Wiring(inputs={"x": w.FlowInput(kind)}))["inputs"]  # type: ignore[operator]
     classes = ex.Person, ex.Model, ex.Titled, ex.Point, ex.Color, ex.UserId, Decimal, set[int], dict[int, str]
     nested = list[Options], dict[str, ex.Color], tuple[int, ex.Point], Options | None, Options | ex.Person
     for kind in (*classes, *nested, tuple[int, ...]):
-        assert codes(problems(Wiring(inputs={"x": FlowInput(kind)}))) == ["DF0151 inputs.x"], kind
+        assert codes(problems(w.Wiring(inputs={"x": w.FlowInput(kind)}))) == ["DF0151 inputs.x"], kind
     with Flow("asking") as flow:
         flow.ask(ex.UserId, "Who?", name="who")
     assert codes(problems(flow.wiring)) == ["DF0148 nodes.who.config"]
