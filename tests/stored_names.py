@@ -129,67 +129,31 @@ class Case:
 
 
 CASES: Final[Mapping[str, Case]] = {
-    "control": Case(
-        control_flow,
-        answered=({"approval/ask": {"decision": "approve", "note": "nice"}},),
-        answers={"approval_2/ask": True},
-        outputs={"o": "draft!"},
-    ),
-    "agent": Case(
-        agent_flow,
-        says=(calling("read", path="a"), calling("write", path="b")),
+    "control": Case(control_flow, answered=({"approval/ask": {"decision": "approve", "note": "nice"}},),
+        answers={"approval_2/ask": True}, outputs={"o": "draft!"}),
+    "agent": Case(agent_flow, says=(calling("read", path="a"), calling("write", path="b")),
         answers={"lead/turn[1]/call[0]/approve": "allow_for_run"},
-        then_says=(calling("write", path="c"), "done"),
-        outputs={"text": "done"},
-    ),
-    "tools": Case(
-        tools_flow,
-        says=(
-            calling("helper", prompt="look"),
-            calling("read", path="a"),
-            "it is a",
-            calling("write", path="b"),
-        ),
-        answers={"lead/turn[1]/call[0]/approve": "allow"},
-        then_says=("done",),
-        outputs={"text": "done"},
-    ),
-    "memo": Case(
-        memo_flow,
-        says=(calling("write", path="a"),),
-        answers={"lead/turn[0]/call[0]/approve": "allow"},
-        then_says=(calling("read", path="a"), "done"),
-        outputs={"text": "done"},
-    ),
-    "agentflow": Case(
-        lambda: loaded("agentflow"), answers={"p/ask": "approve"}, then_says=("done",), outputs={"a": "done"}
-    ),
-    "agentron": Case(
-        lambda: loaded("agentron"),
+        then_says=(calling("write", path="c"), "done"), outputs={"text": "done"}),
+    "tools": Case(tools_flow,
+        says=(calling("helper", prompt="look"), calling("read", path="a"), "it is a",
+            calling("write", path="b")), answers={"lead/turn[1]/call[0]/approve": "allow"},
+        then_says=("done",), outputs={"text": "done"}),
+    "memo": Case(memo_flow, says=(calling("write", path="a"),),
+        answers={"lead/turn[0]/call[0]/approve": "allow"}, then_says=(calling("read", path="a"), "done"),
+        outputs={"text": "done"}),
+    "agentflow": Case(lambda: loaded("agentflow"), answers={"p/ask": "approve"}, then_says=("done",),
+        outputs={"a": "done"}),
+    "agentron": Case(lambda: loaded("agentron"),
         says=("roses", calling("read", path="a"), calling("request_user_help", question="ok?"), "asked"),
-        answers={"b/wait": "go"},
-        then_says=("so be it",),
-        outputs={"output": "so be it"},
-    ),
-    "cagent": Case(
-        lambda: loaded("cagent"),
-        inputs={"prompt": "P"},
-        says=("roses", BROKEN),
-        then_says=("red",),
-        outputs={"output": "red"},
-    ),
-    "talking": Case(
-        lambda: loaded("cagent", agent="x"),
-        inputs={"prompt": "P"},
-        says=("roses",),
-        answers={"x[0]/reply": "more"},
-        then_says=("red",),
-    ),
+        answers={"b/wait": "go"}, then_says=("so be it",), outputs={"output": "so be it"}),
+    "cagent": Case(lambda: loaded("cagent"), inputs={"prompt": "P"}, says=("roses", BROKEN),
+        then_says=("red",), outputs={"output": "red"}),
+    "talking": Case(lambda: loaded("cagent", agent="x"), inputs={"prompt": "P"}, says=("roses",),
+        answers={"x[0]/reply": "more"}, then_says=("red",)),
     "clickweave": Case(desk_flow, answers={"ask": 3}, outputs={"answer": 3}),
-    "hifide": Case(
-        lambda: loaded("hifide"), answers={"u": "hi"}, then_says=("hello",), outputs={"q": "hello"}
-    ),
-}
+    "hifide": Case(lambda: loaded("hifide"), answers={"u": "hi"}, then_says=("hello",),
+        outputs={"q": "hello"}),
+}  # fmt: skip
 
 #: The flows that have documents, by the name of these.
 DOCUMENTS: Final[Mapping[str, Callable[[], Flow]]] = {

@@ -78,60 +78,34 @@ B01_TAKEN: Final = {"src": 1, "left": 1, "join": 1, "tail": 1}
 B01_OTHER: Final = {"src": 1, "right": 1, "join": 1, "tail": 1}
 
 BRANCHES: Final = (
-    *(
-        case
+    *(case
         for swapped, order in ((False, "in order"), (True, "swapped"))
-        for case in (
-            Case(
-                id=f"B01: a {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped), inputs={"x": 7},
-                outputs={"tail": ["J", 70]}, runs=B01_TAKEN, states={"right": "skipped"}, others="done",
-                why={"right": ("port 'x' has no value", "exit 'no' not taken")},
-            ),
-            Case(
-                id=f"B01: b {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped), inputs={"x": 3},
-                outputs={"tail": ["J", 300]}, runs=B01_OTHER, states={"left": "skipped"}, others="done",
-                why={"left": ("port 'x' has no value", "exit 'yes' not taken")},
-            ),
-            *(
-                Case(
-                    id=f"B01: c {order} {x}", rule="S5.2", inputs={"x": x},
+        for case in (Case(id=f"B01: a {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped),
+                inputs={"x": 7}, outputs={"tail": ["J", 70]}, runs=B01_TAKEN, states={"right": "skipped"},
+                others="done", why={"right": ("port 'x' has no value", "exit 'no' not taken")}),
+            Case(id=f"B01: b {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped),
+                inputs={"x": 3}, outputs={"tail": ["J", 300]}, runs=B01_OTHER, states={"left": "skipped"},
+                others="done", why={"left": ("port 'x' has no value", "exit 'yes' not taken")}),
+            *(Case(id=f"B01: c {order} {x}", rule="S5.2", inputs={"x": x},
                     flow=partial(both_exits, swapped=swapped, direct=True), outputs={"tail": ["J", x]},
-                    runs={"src": 1, "join": 1, "tail": 1}, others="done",
-                )
-                for x in (7, 3)
-            ),
-        )
-    ),
-    Case(
-        id="B03", rule="S4.3", flow=dead_port, inputs={"x": 3},
-        runs={"src": 1, "u": 1}, states={"t": "skipped", "j": "skipped", "ident": "skipped"}, others="done",
-        why={
-            "t": ("t: port 'x' has no value", "when: exit 'yes' not taken"),
+                    runs={"src": 1, "join": 1, "tail": 1}, others="done")
+                for x in (7, 3)))),
+    Case(id="B03", rule="S4.3", flow=dead_port, inputs={"x": 3}, runs={"src": 1, "u": 1},
+        states={"t": "skipped", "j": "skipped", "ident": "skipped"}, others="done",
+        why={"t": ("t: port 'x' has no value", "when: exit 'yes' not taken"),
             "j": ("j: port 'p' has no value", "t: port 'x' has no value", "when: exit 'yes' not taken"),
-            "ident.out": ("ident: port 'x'", "j: port 'p'", "t: port 'x'", "when: exit 'yes' not taken"),
-        },
+            "ident.out": ("ident: port 'x'", "j: port 'p'", "t: port 'x'", "when: exit 'yes' not taken")},
         warnings=("DF0835 j:",),
-        events=(("warning", "j", {"code": "join_unreleased"}), ("node_finished", "j", {"state": "skipped"})),
-    ),
-    Case(
-        id="an optional port that is dead beside a live one", rule="S4.4",
-        flow=one_optional_port_dead, inputs={"x": 3}, outputs={"o": ["dflt", 3]},
-        runs={"src": 1, "defaulted_pair": 1},
-    ),
-    Case(
-        id="a dead path", rule="S3.3", flow=dead_chain, inputs={"x": 3}, runs={},
+        events=(("warning", "j", {"code": "join_unreleased"}), ("node_finished", "j", {"state": "skipped"}))),
+    Case(id="an optional port that is dead beside a live one", rule="S4.4", flow=one_optional_port_dead,
+        inputs={"x": 3}, outputs={"o": ["dflt", 3]}, runs={"src": 1, "defaulted_pair": 1}),
+    Case(id="a dead path", rule="S3.3", flow=dead_chain, inputs={"x": 3}, runs={},
         states={"inc": "skipped", "inc_2": "skipped", "inc_3": "skipped"}, others="done",
-        why={
-            "inc_3.out": (
-                "inc_3: port 'x'", "inc_2: port 'x'", "inc: port 'x'", "when: exit 'yes' not taken",
-            ),
-        },
-        events=(
-            ("branch_evaluated", "when", {"matched": "no"}), ("node_finished", "inc", {"state": "skipped"}),
-            ("node_finished", "inc_2", {"state": "skipped"}),
-            ("node_finished", "inc_3", {"state": "skipped"}),
-        ),
-    ),
+        why={"inc_3.out": ("inc_3: port 'x'", "inc_2: port 'x'", "inc: port 'x'",
+                "when: exit 'yes' not taken")},
+        events=(("branch_evaluated", "when", {"matched": "no"}),
+            ("node_finished", "inc", {"state": "skipped"}), ("node_finished", "inc_2", {"state": "skipped"}),
+            ("node_finished", "inc_3", {"state": "skipped"}))),
 )  # fmt: skip
 
 
@@ -170,45 +144,27 @@ def signal_port(f: Flow) -> None:
 
 
 SWITCHES: Final = (
-    *(
-        Case(
-            id=f"a switch picks {name}", rule="S3.2", flow=partial(switch, default=False), inputs={"x": x},
+    *(Case(id=f"a switch picks {name}", rule="S3.2", flow=partial(switch, default=False), inputs={"x": x},
             outputs={name: x + 1}, runs={"inc" if name == "low" else "inc_2": 1},
-            events=(("branch_evaluated", "switch", {"matched": name}),),
-        )
-        for x, name in ((0, "low"), (1, "high"))
-    ),
-    Case(
-        id="a switch picks what only default takes", rule="S3.2", flow=partial(switch, default=True),
+            events=(("branch_evaluated", "switch", {"matched": name}),))
+        for x, name in ((0, "low"), (1, "high"))),
+    Case(id="a switch picks what only default takes", rule="S3.2", flow=partial(switch, default=True),
         inputs={"x": 2}, outputs={"default": 3}, runs={"inc_3": 1},
-        why={"inc": ("inc: port 'x'", "switch: exit 'low' not taken")},
-    ),
-    Case(
-        id="a switch picks nothing", rule="S3.2", flow=partial(switch, default=False), inputs={"x": 5},
+        why={"inc": ("inc: port 'x'", "switch: exit 'low' not taken")}),
+    Case(id="a switch picks nothing", rule="S3.2", flow=partial(switch, default=False), inputs={"x": 5},
         runs={}, states={"inc": "skipped", "inc_2": "skipped", "switch": "done"},
-        events=(("branch_evaluated", "switch", {"matched": None}),),
-    ),
-    Case(
-        id="a switch picks what is no case", rule="S9.5", flow=partial(switch, default=False),
-        inputs={"x": 2}, status="failed", runs={},
-        failures=(("switch", "NodeFailed", "DF0813 switch:"),),
-        states={"switch": "failed", "inc": "not_run", "inc_2": "not_run"},
-    ),
-    Case(
-        id="after signals that come", rule="S1.3", flow=partial(after, dead=0, live=2), inputs={"x": 3},
+        events=(("branch_evaluated", "switch", {"matched": None}),)),
+    Case(id="a switch picks what is no case", rule="S9.5", flow=partial(switch, default=False),
+        inputs={"x": 2}, status="failed", runs={}, failures=(("switch", "NodeFailed", "DF0813 switch:"),),
+        states={"switch": "failed", "inc": "not_run", "inc_2": "not_run"}),
+    Case(id="after signals that come", rule="S1.3", flow=partial(after, dead=0, live=2), inputs={"x": 3},
         outputs={"o": 1}, runs={"src": 1, "src_2": 1, "one": 1}, others="done",
-        events=(("node_finished", "src", {}), ("node_started", "one", {})),
-    ),
-    Case(
-        id="after signals that cannot come", rule="S1.3", flow=partial(after, dead=2, live=0),
+        events=(("node_finished", "src", {}), ("node_started", "one", {}))),
+    Case(id="after signals that cannot come", rule="S1.3", flow=partial(after, dead=2, live=0),
         inputs={"x": 3}, runs={}, states={"inc": "skipped", "inc_2": "skipped", "one": "skipped"},
-        why={"one": ("one: port '$after'", "inc: port 'x'", "when: exit 'yes' not taken")},
-    ),
-    Case(
-        id="a signal port takes any output, and only its order", rule="S1.4",
-        flow=signal_port, inputs={"x": 3}, outputs={"o": ["Signal", 4]},
-        runs={"signalled": 1},
-    ),
+        why={"one": ("one: port '$after'", "inc: port 'x'", "when: exit 'yes' not taken")}),
+    Case(id="a signal port takes any output, and only its order", rule="S1.4", flow=signal_port,
+        inputs={"x": 3}, outputs={"o": ["Signal", 4]}, runs={"signalled": 1}),
 )  # fmt: skip
 
 
@@ -304,45 +260,24 @@ CONDITIONS: Final = (
     undecided("B34.3 what is missing", "value.missing > 90", {}, "DF0722"),
     decided("B34.4 numbers are compared as numbers", "value > 9", 10, yes=True),
     undecided("B34.4 a text is no number", "value > 9", "10", "DF0723"),
-    *(
-        Case(
-            id=f"B34.5 the first case that holds: {x}", rule="S16.3", flow=partial(cases, DEFAULT),
+    *(Case(id=f"B34.5 the first case that holds: {x}", rule="S16.3", flow=partial(cases, DEFAULT),
             inputs={"x": x}, outputs={name: x}, runs={name: 1}, others=None,
-            events=(("branch_evaluated", "switch", {"matched": "default" if name == "rest" else name}),),
-        )
-        for x, name in ((5, "A"), (2, "B"), (0, "rest"))
-    ),
-    Case(
-        id="B34.6 no case holds", rule="S3.2", flow=partial(cases, NO_DEFAULT), inputs={"x": 0}, runs={},
+            events=(("branch_evaluated", "switch", {"matched": "default" if name == "rest" else name}),))
+        for x, name in ((5, "A"), (2, "B"), (0, "rest"))),
+    Case(id="B34.6 no case holds", rule="S3.2", flow=partial(cases, NO_DEFAULT), inputs={"x": 0}, runs={},
         states={"switch": "done"}, events=(("branch_evaluated", "switch", {"matched": None}),),
-        why={"A": ("port 'x' has no value", "exit 'A' not taken")},
-    ),
-    Case(
-        id="an expression ends a loop", rule="S6.1", flow=partial(loop, "until", "value >= 3", "inc"),
+        why={"A": ("port 'x' has no value", "exit 'A' not taken")}),
+    Case(id="an expression ends a loop", rule="S6.1", flow=partial(loop, "until", "value >= 3", "inc"),
         outputs={"x": 2}, runs={"inc": 3},
-        events=(("loop_exited", "count", {"reason": "condition", "iterations": 3}),),
-    ),
-    *(
-        Case(
-            id=f"an expression names items: of {kind}", rule="S7.1", flow=partial(flow, "item.name ~ '!'"),
+        events=(("loop_exited", "count", {"reason": "condition", "iterations": 3}),)),
+    *(Case(id=f"an expression names items: of {kind}", rule="S7.1", flow=partial(flow, "item.name ~ '!'"),
             inputs={"rows": [ADA, BOB]}, outputs={"rows": [ADA, BOB]}, runs={"ident": 2},
-            states=dict.fromkeys(paths, "done"),
-        )
-        for kind, flow, paths in (
-            ("a map", keyed, ("m[ada!]/ident", "m[bob!]/ident")),
-            ("each", each_keyed, ("ident[ada!]", "ident[bob!]")),
-        )
-    ),
-    *(
-        Case(
-            id=f"an expression for a key: {what}", rule="S7.1", flow=partial(keyed, key),
-            inputs={"rows": [ADA, BOB]},
-            status="failed", runs={}, failures=(("m", error, told),),
-        )
-        for what, key, error, told in (
-            ("is no text", "len(item)", "NodeFailed", "DF0812 m:"),
+            states=dict.fromkeys(paths, "done"))
+        for kind, flow, paths in (("a map", keyed, ("m[ada!]/ident", "m[bob!]/ident")),
+            ("each", each_keyed, ("ident[ada!]", "ident[bob!]")))),
+    *(Case(id=f"an expression for a key: {what}", rule="S7.1", flow=partial(keyed, key),
+            inputs={"rows": [ADA, BOB]}, status="failed", runs={}, failures=(("m", error, told),))
+        for what, key, error, told in (("is no text", "len(item)", "NodeFailed", "DF0812 m:"),
             ("is there twice", "'x'", "NodeFailed", "DF0816 m:"),
-            ("cannot be computed", "item.id", "ExpressionError", "DF0722 expression 'item.id':"),
-        )
-    ),
+            ("cannot be computed", "item.id", "ExpressionError", "DF0722 expression 'item.id':"))),
 )  # fmt: skip

@@ -100,65 +100,42 @@ BAD: Final = "fails failed: ValueError: bad 7"
 HANDLED: Final = ("fails: failed, and the failure is handled", "fails failed: ValueError: bad 2")
 
 FAILURES: Final = (
-    *(
-        Case(
-            id=f"an error on a port: {reader}", rule="S4.2", flow=partial(poisoned, reader), inputs={"x": 7},
+    *(Case(id=f"an error on a port: {reader}", rule="S4.2", flow=partial(poisoned, reader), inputs={"x": 7},
             status="failed", outputs={"good": 1}, runs={"fails": 1, "one": 1, "ident": 1},
             states={"fails": "failed", "last": "not_run", "ident": "done"},
             failures=(("fails", "ValueError", "bad 7"),), why={"last": (BAD,), "last.out": (BAD,)},
-            events=(
-                ("node_finished", "fails", {"state": "failed", "reason": BAD}),
-                ("node_finished", "last", {"state": "not_run", "reason": BAD}),
-            ),
-        )
-        for reader in ("required", "optional", "after", "chain")
-    ),
-    Case(
-        id="on_error skip", rule="S9.3", flow=partial(handled, "skip"), outputs={"instead": "none"},
+            events=(("node_finished", "fails", {"state": "failed", "reason": BAD}),
+                ("node_finished", "last", {"state": "not_run", "reason": BAD})))
+        for reader in ("required", "optional", "after", "chain")),
+    Case(id="on_error skip", rule="S9.3", flow=partial(handled, "skip"), outputs={"instead": "none"},
         runs={"fails": 1, "ident": 1}, states={"fails": "failed", "inc": "skipped"}, others="done",
-        why={"fails.out": HANDLED, "inc": ("inc: port 'x'", *HANDLED)},
-    ),
-    Case(
-        id="a default", rule="S9.3", flow=partial(handled, "default"), outputs={"instead": -1, "next": 0},
-        runs={"fails": 1, "inc": 1, "ident": 1}, states={"fails": "failed"}, others="done",
-    ),
-    Case(
-        id="after a failure", rule="S9.3", flow=partial(after_failure, 1), runs={"fails_on_odd": 1, "one": 1},
-        outputs={"last": 1}, states={"fails_on_odd": "failed", "one": "done"},
-    ),
-    Case(
-        id="after no failure", rule="S9.3", flow=partial(after_failure, 2), runs={"fails_on_odd": 1},
+        why={"fails.out": HANDLED, "inc": ("inc: port 'x'", *HANDLED)}),
+    Case(id="a default", rule="S9.3", flow=partial(handled, "default"), outputs={"instead": -1, "next": 0},
+        runs={"fails": 1, "inc": 1, "ident": 1}, states={"fails": "failed"}, others="done"),
+    Case(id="after a failure", rule="S9.3", flow=partial(after_failure, 1),
+        runs={"fails_on_odd": 1, "one": 1}, outputs={"last": 1},
+        states={"fails_on_odd": "failed", "one": "done"}),
+    Case(id="after no failure", rule="S9.3", flow=partial(after_failure, 2), runs={"fails_on_odd": 1},
         outputs={"first": 2}, states={"fails_on_odd": "done", "one": "skipped"},
-        why={"one": ("one: port '$after'", "fails_on_odd: succeeded, so there is no failure")},
-    ),
-    *(
-        Case(
-            id=f"a failure is routed: {how}", rule="S9.3", flow=partial(handled, how),
+        why={"one": ("one: port '$after'", "fails_on_odd: succeeded, so there is no failure")}),
+    *(Case(id=f"a failure is routed: {how}", rule="S9.3", flow=partial(handled, how),
             runs={"fails": 1, "ident": 1, "report": 1},
             outputs={"instead": "none", "told": "fails ValueError bad 2 1"},
-            states={"fails": "failed", "inc": "skipped"}, others="done",
-        )
-        for how in ("route", "error")
-    ),
-    Case(
-        id="the failure of what succeeds", rule="S1.3", flow=error_of_what_succeeds,
+            states={"fails": "failed", "inc": "skipped"}, others="done")
+        for how in ("route", "error")),
+    Case(id="the failure of what succeeds", rule="S1.3", flow=error_of_what_succeeds,
         outputs={"optional": [4, None]}, runs={"src": 1, "report_or": 1},
         states={"report": "skipped", "report_of": "skipped"},
-        why={"report": ("report: port 'failure'", "src: succeeded, so there is no failure")},
-    ),
-    Case(
-        id="an error whose only reader takes a failure", rule="S9.4",
+        why={"report": ("report: port 'failure'", "src: succeeded, so there is no failure")}),
+    Case(id="an error whose only reader takes a failure", rule="S9.4",
         flow=partial(a_failure_port_reads_the_result, another_reader=False),
         outputs={"told": "fails_untyped LookupError lost 1"}, runs={"fails_untyped": 1, "report": 1},
-        states={"fails_untyped": "failed"}, others="done",
-    ),
-    Case(
-        id="an error that has another reader", rule="S9.4", status="failed",
+        states={"fails_untyped": "failed"}, others="done"),
+    Case(id="an error that has another reader", rule="S9.4", status="failed",
         flow=partial(a_failure_port_reads_the_result, another_reader=True),
         outputs={"told": "fails_untyped LookupError lost 1"}, runs={"fails_untyped": 1, "report": 1},
         states={"fails_untyped": "failed", "ident": "not_run"},
-        failures=(("fails_untyped", "LookupError", "lost"),),
-    ),
+        failures=(("fails_untyped", "LookupError", "lost"),)),
 )  # fmt: skip
 
 
@@ -209,46 +186,30 @@ def late_run() -> Flow:
 
 
 ATTEMPTS: Final = (
-    Case(
-        id="a node that succeeds on its second attempt is done, with that attempt's value", rule="S9.1",
+    Case(id="a node that succeeds on its second attempt is done, with that attempt's value", rule="S9.1",
         flow=partial(tried, 1, retries=2), outputs={"o": 2}, runs={"tries": 2, "ident": 1}, others="done",
-        events=(
-            ("node_started", "tries", {"attempt": 1}),
+        events=(("node_started", "tries", {"attempt": 1}),
             ("attempt_failed", "tries", {"attempt": 1, "delay": 0.0}),
             ("node_started", "tries", {"attempt": 2}), ("node_finished", "tries", {"state": "done"}),
-            ("node_started", "ident", {"attempt": 1}),
-        ),
-    ),
-    Case(
-        id="a node fails with the error of its last attempt", rule="S9.1", flow=partial(tried, 9, retries=2),
+            ("node_started", "ident", {"attempt": 1}))),
+    Case(id="a node fails with the error of its last attempt", rule="S9.1", flow=partial(tried, 9, retries=2),
         status="failed", runs={"tries": 3}, states={"tries": "failed", "ident": "not_run"},
-        failures=(("tries", "ValueError", "attempt 3"),),
-    ),
-    Case(
-        id="an error that `on` does not name is not repeated", rule="S9.1",
+        failures=(("tries", "ValueError", "attempt 3"),)),
+    Case(id="an error that `on` does not name is not repeated", rule="S9.1",
         flow=partial(tried, 1, retries=Retry(2, on=("timeout", KeyError))), status="failed",
         runs={"tries": 1}, states={"tries": "failed", "ident": "not_run"},
-        failures=(("tries", "ValueError", "attempt 1"),),
-    ),
-    Case(
-        id="on_error decides after the last attempt: skip", rule="S9.3",
+        failures=(("tries", "ValueError", "attempt 1"),)),
+    Case(id="on_error decides after the last attempt: skip", rule="S9.3",
         flow=partial(handled_after, 9, retries=1, on_error="skip"), outputs={"o": "none"}, runs={"tries": 2},
-        states={"tries": "failed"}, others="done",
-    ),
-    Case(
-        id="a node that takes too long is timed_out, also where that is handled", rule="S9.2",
+        states={"tries": "failed"}, others="done"),
+    Case(id="a node that takes too long is timed_out, also where that is handled", rule="S9.2",
         flow=partial(late, timeout=0.005, on_error="skip"), outputs={"o": "none"}, runs={"stuck": 1},
         states={"stuck": "timed_out"}, others="done",
-        events=(("node_finished", "stuck", {"state": "timed_out"}),),
-    ),
-    Case(
-        id="a deadline ends a node like a timeout", rule="S9.2",
+        events=(("node_finished", "stuck", {"state": "timed_out"}),)),
+    Case(id="a deadline ends a node like a timeout", rule="S9.2",
         flow=partial(late, deadline=0.005, retries=3, default=5), outputs={"o": 5}, runs={"stuck": 1},
-        states={"stuck": "timed_out"}, others="done",
-    ),
-    Case(
-        id="a run that takes too long fails, and what runs in it is cancelled", rule="S9.2", flow=late_run,
+        states={"stuck": "timed_out"}, others="done"),
+    Case(id="a run that takes too long fails, and what runs in it is cancelled", rule="S9.2", flow=late_run,
         status="failed", runs={"stuck": 1}, states={"stuck": "cancelled", "ident": "not_run"},
-        failures=(("", "NodeTimeout", "DF0802 slowly:"),),
-    ),
+        failures=(("", "NodeTimeout", "DF0802 slowly:"),)),
 )  # fmt: skip

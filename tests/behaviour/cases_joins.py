@@ -69,72 +69,43 @@ def a_none(f: Flow) -> Any:
 NOT_EMITTED: Final = "nothing: port 'out' not emitted"
 
 JOINS: Final = (
-    *(
-        Case(
-            id=f"a many-port with live edges: {edges}", rule="S5.1", flow=partial(many, edges),
+    *(Case(id=f"a many-port with live edges: {edges}", rule="S5.1", flow=partial(many, edges),
             inputs={"x": 1}, outputs={"o": [1] * len(edges)}, runs={**dict.fromkeys(edges, 1), "listed": 1},
-            states=dict.fromkeys(set("abcd") - set(edges), "skipped"), others="done",
-        )
-        for edges in ("abcd", "a", "bd", "d")
-    ),
-    Case(
-        id="a many-port without a live edge", rule="S5.1", flow=partial(many, ""), inputs={"x": 1}, runs={},
-        states={"listed": "skipped"}, why={"listed": ("listed: port 'xs'", "a: port 'x'", "when: exit 'no'")},
-    ),
-    Case(
-        id="a many-port lists in the order of its edges", rule="S5.1", flow=many_in_declared_order,
-        inputs={"x": 1}, outputs={"o": [30, 1, 2, 1, 7]}, runs={"src": 1, "inc": 1, "ident": 1, "listed": 1},
-    ),
-    Case(
-        id="two live edges on a one-port", rule="S5.2", flow=two_live, inputs={"x": 2}, status="failed",
-        runs={},
-        failures=(("inc", "NodeFailed", "DF0811 inc.x:"),),
-        states={"inc": "failed", "src": "skipped"},
-    ),
-    Case(
-        id="two edges on a one-port, one of them live", rule="S5.2", flow=two_live, inputs={"x": 1},
-        outputs={"o": 2, "other": 1}, runs={"inc": 1, "src": 1},
-    ),
-    Case(
-        id="two edges on a one-port, none of them live", rule="S5.2", flow=two_live, inputs={"x": 0},
+            states=dict.fromkeys(set("abcd") - set(edges), "skipped"), others="done")
+        for edges in ("abcd", "a", "bd", "d")),
+    Case(id="a many-port without a live edge", rule="S5.1", flow=partial(many, ""), inputs={"x": 1}, runs={},
+        states={"listed": "skipped"},
+        why={"listed": ("listed: port 'xs'", "a: port 'x'", "when: exit 'no'")}),
+    Case(id="a many-port lists in the order of its edges", rule="S5.1", flow=many_in_declared_order,
+        inputs={"x": 1}, outputs={"o": [30, 1, 2, 1, 7]}, runs={"src": 1, "inc": 1, "ident": 1, "listed": 1}),
+    Case(id="two live edges on a one-port", rule="S5.2", flow=two_live, inputs={"x": 2}, status="failed",
+        runs={}, failures=(("inc", "NodeFailed", "DF0811 inc.x:"),),
+        states={"inc": "failed", "src": "skipped"}),
+    Case(id="two edges on a one-port, one of them live", rule="S5.2", flow=two_live, inputs={"x": 1},
+        outputs={"o": 2, "other": 1}, runs={"inc": 1, "src": 1}),
+    Case(id="two edges on a one-port, none of them live", rule="S5.2", flow=two_live, inputs={"x": 0},
         outputs={"other": 0}, runs={"src": 1}, states={"inc": "skipped"},
-        why={"inc": ("inc: port 'x'", "when_2: exit 'yes' not taken")},
-    ),
-    Case(
-        id="merge takes the first live one", rule="S5.3", flow=partial(joined, merge, dead, live(2), live(3)),
-        outputs={"o": 2}, runs={"nothing": 1, "src": 1, "src_2": 1, "ident": 1}, others="done",
-    ),
-    Case(
-        id="merge of skips", rule="S5.3", flow=partial(joined, merge, dead, dead),
+        why={"inc": ("inc: port 'x'", "when_2: exit 'yes' not taken")}),
+    Case(id="merge takes the first live one", rule="S5.3",
+        flow=partial(joined, merge, dead, live(2), live(3)), outputs={"o": 2},
+        runs={"nothing": 1, "src": 1, "src_2": 1, "ident": 1}, others="done"),
+    Case(id="merge of skips", rule="S5.3", flow=partial(joined, merge, dead, dead),
         states={"ident": "skipped"}, runs={"nothing": 1, "nothing_2": 1},
-        why={"ident": ("ident: port 'x'", "none of its sources", NOT_EMITTED)},
-    ),
-    Case(
-        id="merge takes a None", rule="S5.3", flow=partial(joined, merge, a_none, live(3)),
-        outputs={"o": None}, runs={"none": 1, "src": 1, "ident": 1},
-    ),
-    Case(
-        id="merge of constants", rule="S5.3", flow=partial(joined, merge, constant(0), constant(8)),
-        outputs={"o": 0}, runs={"ident": 1},
-    ),
-    Case(
-        id="gather lists the live ones", rule="S5.3", flow=partial(joined, gather, live(2), dead, live(1)),
-        outputs={"o": [2, 1]}, runs={"nothing": 1, "src": 1, "src_2": 1, "ident": 1},
-    ),
+        why={"ident": ("ident: port 'x'", "none of its sources", NOT_EMITTED)}),
+    Case(id="merge takes a None", rule="S5.3", flow=partial(joined, merge, a_none, live(3)),
+        outputs={"o": None}, runs={"none": 1, "src": 1, "ident": 1}),
+    Case(id="merge of constants", rule="S5.3", flow=partial(joined, merge, constant(0), constant(8)),
+        outputs={"o": 0}, runs={"ident": 1}),
+    Case(id="gather lists the live ones", rule="S5.3", flow=partial(joined, gather, live(2), dead, live(1)),
+        outputs={"o": [2, 1]}, runs={"nothing": 1, "src": 1, "src_2": 1, "ident": 1}),
     Case(id="gather of one", rule="S5.3", flow=partial(joined, gather, live(2)), outputs={"o": [2]}),
-    Case(
-        id="gather of skips", rule="S5.3", flow=partial(joined, gather, dead, dead),
+    Case(id="gather of skips", rule="S5.3", flow=partial(joined, gather, dead, dead),
         states={"ident": "skipped"}, runs={"nothing": 1, "nothing_2": 1},
-        why={"ident": ("ident: port 'x'", "", NOT_EMITTED)},
-    ),
-    Case(
-        id="fallback to a constant", rule="S5.3", flow=partial(joined, fallback, dead, constant(None)),
-        outputs={"o": None}, runs={"nothing": 1, "ident": 1},
-    ),
-    Case(
-        id="fallback that is not needed", rule="S5.3", flow=partial(joined, fallback, live(0), constant(5)),
-        outputs={"o": 0}, runs={"src": 1, "ident": 1},
-    ),
+        why={"ident": ("ident: port 'x'", "", NOT_EMITTED)}),
+    Case(id="fallback to a constant", rule="S5.3", flow=partial(joined, fallback, dead, constant(None)),
+        outputs={"o": None}, runs={"nothing": 1, "ident": 1}),
+    Case(id="fallback that is not needed", rule="S5.3", flow=partial(joined, fallback, live(0), constant(5)),
+        outputs={"o": 0}, runs={"src": 1, "ident": 1}),
 )  # fmt: skip
 
 
@@ -263,11 +234,7 @@ def of_error(reader: Reader) -> Case:
 DEAD_PORTS: Final = (
     *(of_skip(why, reader, came) for reader, came in OF_SKIPS.items() for why in WHY),
     *(of_error(reader) for reader in OF_SKIPS),
-    *(
-        Case(
-            id=f"a port that is dead tells why: {why}", rule="S3.3", flow=partial(read, why, "required"),
-            states={"last": "skipped"}, why={"last": ("last: port 'x'", *chain)},
-        )
-        for why, chain in CHAINS
-    ),
+    *(Case(id=f"a port that is dead tells why: {why}", rule="S3.3", flow=partial(read, why, "required"),
+            states={"last": "skipped"}, why={"last": ("last: port 'x'", *chain)})
+        for why, chain in CHAINS),
 )  # fmt: skip

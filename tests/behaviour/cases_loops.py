@@ -79,65 +79,38 @@ def exited(reason: str, rounds: int) -> tuple[tuple[str, str, dict[str, Any]], .
 AT_LIMIT: Final = "DF0834 up: ended at its limit of {} round"
 
 LOOPS: Final = (
-    *(
-        Case(
-            id=f"B07{letter}", rule="S6.2", flow=partial(counting, 0, 100, limit),
+    *(Case(id=f"B07{letter}", rule="S6.2", flow=partial(counting, 0, 100, limit),
             outputs={"out": limit, "final": limit - 1}, runs={"step": limit},
-            warnings=(AT_LIMIT.format(limit),), events=exited("max_iterations", limit), others="done",
-        )
-        for letter, limit in (("a", 1), ("b", 3))
-    ),
-    Case(
-        id="B07c", rule="S6.1", flow=partial(counting, 0, 3, 10), outputs={"out": 3, "final": 2},
-        runs={"step": 3}, events=exited("condition", 3), others="done",
-    ),
-    Case(
-        id="B07f", rule="S6.2", flow=partial(counting, 0, 100, 3, "fail"), status="failed", runs={"step": 3},
-        failures=(("up", "LoopLimit", "DF0803 up:"),), states={"up": "failed"},
-        events=exited("failed", 3),
-    ),
-    Case(
-        id="B07g", rule="S6.2", flow=partial(counting, 0, 250, None), outputs={"out": 250, "final": 249},
-        runs={"step": 250}, events=exited("condition", 250),
-    ),
-    Case(
-        id="the default limit is 100", rule="S6.2", flow=partial(counting, 0, 250),
+            warnings=(AT_LIMIT.format(limit),), events=exited("max_iterations", limit), others="done")
+        for letter, limit in (("a", 1), ("b", 3))),
+    Case(id="B07c", rule="S6.1", flow=partial(counting, 0, 3, 10), outputs={"out": 3, "final": 2},
+        runs={"step": 3}, events=exited("condition", 3), others="done"),
+    Case(id="B07f", rule="S6.2", flow=partial(counting, 0, 100, 3, "fail"), status="failed", runs={"step": 3},
+        failures=(("up", "LoopLimit", "DF0803 up:"),), states={"up": "failed"}, events=exited("failed", 3)),
+    Case(id="B07g", rule="S6.2", flow=partial(counting, 0, 250, None), outputs={"out": 250, "final": 249},
+        runs={"step": 250}, events=exited("condition", 250)),
+    Case(id="the default limit is 100", rule="S6.2", flow=partial(counting, 0, 250),
         outputs={"out": 100, "final": 99}, runs={"step": 100}, warnings=(AT_LIMIT.format(100),),
-        events=exited("max_iterations", 100),
-    ),
-    Case(
-        id="the test comes before the limit", rule="S6.1", flow=partial(counting, 0, 3, 3, "fail"),
-        outputs={"out": 3, "final": 2}, runs={"step": 3}, events=exited("condition", 3),
-    ),
-    Case(
-        id="while", rule="S6.1", flow=partial(while_below, 0, 3), outputs={"out": 3, "final": 3},
-        runs={"step": 3}, events=exited("condition", 3), others="done",
-    ),
-    Case(
-        id="while without a round", rule="S6.1", flow=partial(while_below, 9, 3), outputs={"final": 9},
+        events=exited("max_iterations", 100)),
+    Case(id="the test comes before the limit", rule="S6.1", flow=partial(counting, 0, 3, 3, "fail"),
+        outputs={"out": 3, "final": 2}, runs={"step": 3}, events=exited("condition", 3)),
+    Case(id="while", rule="S6.1", flow=partial(while_below, 0, 3), outputs={"out": 3, "final": 3},
+        runs={"step": 3}, events=exited("condition", 3), others="done"),
+    Case(id="while without a round", rule="S6.1", flow=partial(while_below, 9, 3), outputs={"final": 9},
         runs={}, why={"up.step": ("up: no round brought a value",)}, events=exited("condition", 0),
-        others="done",
-    ),
-    Case(
-        id="until, what only next values need does not run in the last round", rule="S6.1",
+        others="done"),
+    Case(id="until, what only next values need does not run in the last round", rule="S6.1",
         flow=partial(next_only, "until"), outputs={"out": 2},
         runs={"grade": 3, "src": 3, "step": 2, "ident": 2},
         states={"up[2]/step": "not_run", "up[2]/ident": "not_run"}, others="done",
-        why={"up[2]/ident": ("no further round follows",)},
-    ),
-    Case(
-        id="while, next values are computed in every round", rule="S6.1", flow=partial(next_only, "while"),
-        outputs={"out": 2}, runs={"grade": 3, "src": 3, "step": 3, "ident": 3}, others="done",
-    ),
-    Case(
-        id="a result is the last live value", rule="S6.1", flow=partial(last_live, ever=True),
-        outputs={"out": 2, "joined": 3}, runs={"step": 3, "ident": 1},
-    ),
-    Case(
-        id="a result that is never live", rule="S6.1", flow=partial(last_live, ever=False),
+        why={"up[2]/ident": ("no further round follows",)}),
+    Case(id="while, next values are computed in every round", rule="S6.1", flow=partial(next_only, "while"),
+        outputs={"out": 2}, runs={"grade": 3, "src": 3, "step": 3, "ident": 3}, others="done"),
+    Case(id="a result is the last live value", rule="S6.1", flow=partial(last_live, ever=True),
+        outputs={"out": 2, "joined": 3}, runs={"step": 3, "ident": 1}),
+    Case(id="a result that is never live", rule="S6.1", flow=partial(last_live, ever=False),
         outputs={"joined": 3}, runs={"step": 3}, states={"ident": "skipped"},
-        why={"ident": ("ident: port 'x'", "up: no round brought a value", "up[3]/when: exit 'yes' not")},
-    ),
+        why={"ident": ("ident: port 'x'", "up: no round brought a value", "up[3]/when: exit 'yes' not")}),
 )  # fmt: skip
 
 
@@ -218,48 +191,28 @@ NESTED_LISTS: Final[tuple[tuple[Nested, list[Any]], ...]] = (
 READERS: Final[tuple[Literal["node", "constant"], ...]] = ("node", "constant")
 
 LOOP_ALLS: Final = (
-    Case(
-        id="all, result and final, until", rule="S6.4", flow=partial(what_leaves, "until", 3),
+    Case(id="all, result and final, until", rule="S6.4", flow=partial(what_leaves, "until", 3),
         outputs={"result": 3, "final": 2, "all": [1, 2, 3], "begun": [0, 1, 2], "sum": 6},
-        runs={"step": 3, "total": 1}, events=exited("condition", 3), others="done",
-    ),
-    Case(
-        id="all, result and final, while", rule="S6.4", flow=partial(what_leaves, "while", 3),
+        runs={"step": 3, "total": 1}, events=exited("condition", 3), others="done"),
+    Case(id="all, result and final, while", rule="S6.4", flow=partial(what_leaves, "while", 3),
         outputs={"result": 3, "final": 3, "all": [1, 2, 3], "begun": [0, 1, 2], "sum": 6},
-        runs={"step": 3, "total": 1}, events=exited("condition", 3), others="done",
-    ),
-    Case(
-        id="all, result and final, at the limit", rule="S6.4", flow=partial(what_leaves, "while", 99),
-        outputs={
-            "result": 10, "final": 10, "all": list(range(1, 11)), "begun": list(range(10)), "sum": 55,
-        },
-        warnings=(AT_LIMIT.format(10),),
-    ),
-    Case(
-        id="all, result and final, if no round ran", rule="S6.4", flow=partial(what_leaves, "while", 0),
+        runs={"step": 3, "total": 1}, events=exited("condition", 3), others="done"),
+    Case(id="all, result and final, at the limit", rule="S6.4", flow=partial(what_leaves, "while", 99),
+        outputs={"result": 10, "final": 10, "all": list(range(1, 11)), "begun": list(range(10)), "sum": 55},
+        warnings=(AT_LIMIT.format(10),)),
+    Case(id="all, result and final, if no round ran", rule="S6.4", flow=partial(what_leaves, "while", 0),
         outputs={"final": 0, "all": [], "begun": [], "sum": 0}, runs={"total": 1},
-        why={"up.step": ("up: no round brought a value",)}, others="done",
-    ),
-    Case(
-        id="all leaves out rounds without a value", rule="S6.4", flow=some_rounds_without,
-        outputs={"yes": [0, 2], "never": [], "joined": [0, 1, 2, 3]}, runs={"step": 3, "nothing": 4},
-    ),
-    *(
-        Case(
-            id=f"nested loops: {how}", rule="S6.5", flow=partial(loop_in_loop, how), outputs={"o": outputs},
-            runs={"inc": 6, "add": 3},
-        )
-        for how, outputs in NESTED_LISTS
-    ),
-    *(
-        Case(
-            id=f"an error from outside makes all of it an error: {reader}", rule="S6.4",
+        why={"up.step": ("up: no round brought a value",)}, others="done"),
+    Case(id="all leaves out rounds without a value", rule="S6.4", flow=some_rounds_without,
+        outputs={"yes": [0, 2], "never": [], "joined": [0, 1, 2, 3]}, runs={"step": 3, "nothing": 4}),
+    *(Case(id=f"nested loops: {how}", rule="S6.5", flow=partial(loop_in_loop, how), outputs={"o": outputs},
+            runs={"inc": 6, "add": 3})
+        for how, outputs in NESTED_LISTS),
+    *(Case(id=f"an error from outside makes all of it an error: {reader}", rule="S6.4",
             flow=partial(an_error_from_outside, reader), status="failed", outputs={"good": [1, 2]},
             runs={"fails": 1, "step": 2}, failures=(("fails", "ValueError", "bad 1"),),
-            states={"up": "done", "total": "not_run"}, why={"total": ("fails failed: ValueError: bad 1",)},
-        )
-        for reader in READERS
-    ),
+            states={"up": "done", "total": "not_run"}, why={"total": ("fails failed: ValueError: bad 1",)})
+        for reader in READERS),
 )  # fmt: skip
 
 
@@ -377,85 +330,45 @@ HANDLED_LOOPS: Final[tuple[tuple[Literal["node", "test", "limit"], str, int, dic
 )
 
 LOOP_ENDS: Final = (
-    *(
-        Case(
-            id=f"an outer error in a loop: {reader}", rule="S4.2", flow=partial(outer_error, reader),
+    *(Case(id=f"an outer error in a loop: {reader}", rule="S4.2", flow=partial(outer_error, reader),
             status="failed", outputs=outputs, runs=runs, states={"up": state, "ident": "not_run"},
-            failures=(("fails", "ValueError", "bad 1"),), why={"ident": ("fails failed: ValueError: bad 1",)},
-        )
-        for reader, state, outputs, runs in (
-            ("result", "done", {"good": 2}, {"fails": 1, "step": 2}),
+            failures=(("fails", "ValueError", "bad 1"),), why={"ident": ("fails failed: ValueError: bad 1",)})
+        for reader, state, outputs, runs in (("result", "done", {"good": 2}, {"fails": 1, "step": 2}),
             ("final", "done", {"good": 2}, {"fails": 1, "step": 2}),
             ("until", "failed", {}, {"fails": 1, "step": 1}),
-            ("while", "failed", {}, {"fails": 1, "step": 1}),
-            ("first", "not_run", {}, {"fails": 1}),
-        )
-    ),
-    Case(
-        id="a carried port becomes a skip", rule="S6.1", flow=partial(skipping, 5),
+            ("while", "failed", {}, {"fails": 1, "step": 1}), ("first", "not_run", {}, {"fails": 1}))),
+    Case(id="a carried port becomes a skip", rule="S6.1", flow=partial(skipping, 5),
         outputs={"shown": ["dflt", 7], "little": 1, "w": 7}, runs={"small": 3, "inc": 2, "defaulted_pair": 5},
-        states={
-            "up[2]/small": "done", "up[2]/inc": "skipped", "up[3]/small": "skipped", "up[3]/inc": "skipped",
-            "up[4]/small": "skipped", "up[4]/inc": "not_run",
-        },
-        others="done",
-        why={
-            "up.carry": (
-                "up[3]/inc: port 'x'", "up[3]/small: port 'x'", "up[2]/inc: port 'x'",
-                "port 'out' not emitted",
-            ),
-        },
-        warnings=(AT_LIMIT.format(5),),
-    ),
-    Case(
-        id="a test that is a skip", rule="S6.1", flow=exhausted, outputs={"little": 1, "v": 2},
+        states={"up[2]/small": "done", "up[2]/inc": "skipped", "up[3]/small": "skipped",
+            "up[3]/inc": "skipped", "up[4]/small": "skipped", "up[4]/inc": "not_run"}, others="done",
+        why={"up.carry": ("up[3]/inc: port 'x'", "up[3]/small: port 'x'", "up[2]/inc: port 'x'",
+                "port 'out' not emitted")}, warnings=(AT_LIMIT.format(5),)),
+    Case(id="a test that is a skip", rule="S6.1", flow=exhausted, outputs={"little": 1, "v": 2},
         runs={"small": 3, "inc": 2}, events=exited("exhausted", 3), states={"up[2]/inc": "not_run"},
-        others="done",
-    ),
-    Case(
-        id="a while test that raises", rule="S6.1", flow=partial(odd_while, lambda x: 1 // (2 - x) >= 0),
+        others="done"),
+    Case(id="a while test that raises", rule="S6.1", flow=partial(odd_while, lambda x: 1 // (2 - x) >= 0),
         status="failed", runs={"step": 2}, failures=(("up", "ZeroDivisionError", "division"),),
-        events=exited("failed", 2), states={"up": "failed"},
-    ),
-    Case(
-        id="a first value that is a skip", rule="S6.1", flow=partial(first_value_dead, beside=True),
+        events=exited("failed", 2), states={"up": "failed"}),
+    Case(id="a first value that is a skip", rule="S6.1", flow=partial(first_value_dead, beside=True),
         outputs={"shown": ["dflt", 1]}, runs={"nothing": 1, "defaulted_pair": 1},
-        why={"up.carry": ("nothing: port 'out' not emitted",)}, events=exited("condition", 1),
-    ),
-    Case(
-        id="first values that are all skips", rule="S2.4", flow=partial(first_value_dead, beside=False),
+        why={"up.carry": ("nothing: port 'out' not emitted",)}, events=exited("condition", 1)),
+    Case(id="first values that are all skips", rule="S2.4", flow=partial(first_value_dead, beside=False),
         runs={"nothing": 1}, states={"up": "skipped"}, others="done",
-        why={
-            "up.defaulted_pair": ("up: port", "nothing: port 'out' not emitted"),
-            "up.carry": ("up: port", "nothing:"),
-        },
-    ),
-    Case(
-        id="a test that raises", rule="S6.1", flow=partial(odd_test, lambda x: 1 // (2 - x) < 0),
+        why={"up.defaulted_pair": ("up: port", "nothing: port 'out' not emitted"),
+            "up.carry": ("up: port", "nothing:")}),
+    Case(id="a test that raises", rule="S6.1", flow=partial(odd_test, lambda x: 1 // (2 - x) < 0),
         status="failed", runs={"step": 2}, failures=(("up", "ZeroDivisionError", "division"),),
-        events=exited("failed", 2), states={"up": "failed", "ident": "not_run"},
-    ),
-    Case(
-        id="a test that gives no bool", rule="S16.3", flow=partial(odd_test, lambda x: x), status="failed",
-        runs={"step": 1}, states={"up": "failed"},
-        failures=(("up", "NodeFailed", "DF0812 up:"),),
-    ),
-    *(
-        Case(
-            id=f"the error port of a loop: {fault}", rule="S9.3", flow=partial(handled_loop, fault),
+        events=exited("failed", 2), states={"up": "failed", "ident": "not_run"}),
+    Case(id="a test that gives no bool", rule="S16.3", flow=partial(odd_test, lambda x: x), status="failed",
+        runs={"step": 1}, states={"up": "failed"}, failures=(("up", "NodeFailed", "DF0812 up:"),)),
+    *(Case(id=f"the error port of a loop: {fault}", rule="S9.3", flow=partial(handled_loop, fault),
             outputs={"told": text, "instead": "none"}, states={"up": "failed", "told": "done", **inner},
-            events=exited("failed", rounds),
-        )
-        for fault, text, rounds, inner in HANDLED_LOOPS
-    ),
-    Case(
-        id="a failure in a round", rule="S6.4", flow=partial(fails_in_round, 2), status="failed",
+            events=exited("failed", rounds))
+        for fault, text, rounds, inner in HANDLED_LOOPS),
+    Case(id="a failure in a round", rule="S6.4", flow=partial(fails_in_round, 2), status="failed",
         outputs={"aside": 1}, runs={"fails": 1, "step": 3, "src": 1},
         failures=(("up[2]/fails", "ValueError", "bad 2"),),
-        states={
-            "up": "failed", "inc": "not_run", "up[1]/fails": "skipped", "up[2]/fails": "failed",
-            "src": "done",
-        },
-        why={"inc": ("up[2]/fails failed: ValueError: bad 2",)}, events=exited("failed", 3),
-    ),
+        states={"up": "failed", "inc": "not_run", "up[1]/fails": "skipped", "up[2]/fails": "failed",
+            "src": "done"}, why={"inc": ("up[2]/fails failed: ValueError: bad 2",)},
+        events=exited("failed", 3)),
 )  # fmt: skip

@@ -100,62 +100,34 @@ def fields(f: Flow, *, all_given: bool) -> None:
 
 
 VALUES: Final = (
-    *(
-        Case(
-            id=f"B32: {value!r} as {'a constant' if as_constant else 'an input'}", rule="S1.6",
+    *(Case(id=f"B32: {value!r} as {'a constant' if as_constant else 'an input'}", rule="S1.6",
             flow=partial(falsy, value, as_constant=as_constant), inputs={} if as_constant else {"v": value},
             outputs={"opt": value, "sink": value, "itself": value, **({"zero": value} if value == 0 else {})},
-            runs={"ident": 1, "defaulted": 1, "sink": 1, **({"ident_2": 1} if value == 0 else {})},
-        )
+            runs={"ident": 1, "defaulted": 1, "sink": 1, **({"ident_2": 1} if value == 0 else {})})
         for value in FALSY
-        for as_constant in (False, True)
-    ),
-    Case(
-        id="B33 optional, no edge", rule="S4.5", flow=partial(optional_port, "nowhere"),
-        outputs={"o": "dflt"}, runs={"split": 1, "ident": 1, "defaulted": 1},
-    ),
-    Case(
-        id="B33 optional, None", rule="S1.6", flow=partial(optional_port, "none"), outputs={"o": None},
+        for as_constant in (False, True)),
+    Case(id="B33 optional, no edge", rule="S4.5", flow=partial(optional_port, "nowhere"),
+        outputs={"o": "dflt"}, runs={"split": 1, "ident": 1, "defaulted": 1}),
+    Case(id="B33 optional, None", rule="S1.6", flow=partial(optional_port, "none"), outputs={"o": None},
         runs={"split": 1, "ident": 1, "defaulted": 1},
-        events=(("node_finished", "ident", {}), ("node_started", "defaulted", {})),
-    ),
-    Case(
-        id="B33 optional, from a skipped node", rule="S4.3", flow=partial(optional_port, "skipped"),
-        runs={"split": 1, "ident": 1}, states={"defaulted": "skipped", "src": "skipped"},
-    ),
-    Case(
-        id="B33 optional, left out", rule="S4.3", flow=partial(optional_port, "left out"),
+        events=(("node_finished", "ident", {}), ("node_started", "defaulted", {}))),
+    Case(id="B33 optional, from a skipped node", rule="S4.3", flow=partial(optional_port, "skipped"),
+        runs={"split": 1, "ident": 1}, states={"defaulted": "skipped", "src": "skipped"}),
+    Case(id="B33 optional, left out", rule="S4.3", flow=partial(optional_port, "left out"),
         runs={"split": 1, "ident": 1}, states={"defaulted": "skipped", "split": "done"},
-        why={"defaulted": ("defaulted: port 'x'", "split: port 'b' not emitted")},
-    ),
-    *(
-        Case(
-            id=f"B33 optional, beside a live port: {source}", rule="S4.4",
-            flow=partial(optional_port, source, beside=True), outputs={"o": ["dflt", 1]},
-        )
-        for source in ("skipped", "left out")
-    ),
-    *(
-        Case(
-            id=f"what an open container holds is checked: {given}", rule="S1.7", flow=opened,
-            inputs={"given": given}, **ends,
-        )
-        for given, ends in (
-            (["a"], {"outputs": {"count": 1}}),
-            ([1], {"status": "failed", "failures": (("texts", "NodeFailed", "DF0601 texts.given[0]:"),)}),
-        )
-    ),
-    Case(
-        id="an unconditional port left out", rule="S3.2", flow=partial(returning, without_a, "a"),
-        status="failed", failures=(("without_a", "NodeFailed", "DF0807 without_a.a:"),),
-    ),
-    Case(
-        id="a key left out", rule="S1.3", flow=partial(returning, only_a, "a", "b", "out"), outputs={"a": 1},
-        why={"only_a.out": ("port 'out' not emitted",), "only_a.b": ("port 'b' not emitted",)},
-    ),
-    Case(
-        id="a whole result with a field left out", rule="S1.3", flow=partial(fields, all_given=False),
+        why={"defaulted": ("defaulted: port 'x'", "split: port 'b' not emitted")}),
+    *(Case(id=f"B33 optional, beside a live port: {source}", rule="S4.4",
+            flow=partial(optional_port, source, beside=True), outputs={"o": ["dflt", 1]})
+        for source in ("skipped", "left out")),
+    *(Case(id=f"what an open container holds is checked: {given}", rule="S1.7", flow=opened,
+            inputs={"given": given}, **ends)
+        for given, ends in ((["a"], {"outputs": {"count": 1}}),
+            ([1], {"status": "failed", "failures": (("texts", "NodeFailed", "DF0601 texts.given[0]:"),)}))),
+    Case(id="an unconditional port left out", rule="S3.2", flow=partial(returning, without_a, "a"),
+        status="failed", failures=(("without_a", "NodeFailed", "DF0807 without_a.a:"),)),
+    Case(id="a key left out", rule="S1.3", flow=partial(returning, only_a, "a", "b", "out"), outputs={"a": 1},
+        why={"only_a.out": ("port 'out' not emitted",), "only_a.b": ("port 'b' not emitted",)}),
+    Case(id="a whole result with a field left out", rule="S1.3", flow=partial(fields, all_given=False),
         outputs={"sum": 7}, runs={"split": 1, "add": 1}, states={"whole": "skipped"},
-        why={"whole": ("whole: port 'parts'", "split: port 'out' not emitted")},
-    ),
+        why={"whole": ("whole: port 'parts'", "split: port 'out' not emitted")}),
 )  # fmt: skip
