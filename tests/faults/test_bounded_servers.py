@@ -129,6 +129,8 @@ async def test_a_line_without_an_end_is_a_failure_of_the_server(served: Any) -> 
     with anyio.fail_after(120), pytest.raises(ServerFailed) as caught:
         await listed(served("line at once", connect_deadline=100))
     assert (caught.value.problem.kind.code, caught.value.is_lasting) == ("DF2237", True)
+    with anyio.fail_after(60), pytest.raises(ServerFailed, match="more than 50 bytes"):
+        await listed(served("few", max_message=50))
     with anyio.fail_after(120), pytest.raises(ServerFailed):
         await call_server_tool(served("line in call"), "echo1", {})
 
@@ -143,6 +145,10 @@ async def test_what_an_address_sends_has_the_same_bounds(subtests: pytest.Subtes
                     await call_server_tool(box, tool, {})
                 assert (caught.value.problem.kind.code, caught.value.is_lasting) == (code, True)
                 assert (await call_server_tool(box, "hears", {})).text == "nothing"  # in a new session
+        with anyio.fail_after(60):
+            assert (await call_server_tool(mcp(url=far.url, max_message=2**25), "is_huge", {})).text
+            with pytest.raises(ServerFailed, match="more than 99 bytes"):
+                await listed(mcp(url=far.url, max_message=99))
 
 
 async def test_lines_that_are_no_messages_are_one_warning_and_a_count(

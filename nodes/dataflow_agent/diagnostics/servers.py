@@ -101,8 +101,8 @@ VARIABLE_NAME_INVALID: Final = Kind(
 DEADLINE_INVALID: Final = Kind(
     "DF2229",
     "",
-    expected="a number of seconds above 0",
-    meaning="A tool server has a finite time for each call and for its start.",
+    expected="a finite number above 0",
+    meaning="A tool server has a finite time for each call and for its start, and messages of a finite size.",
     example='mcp("serve", deadline=0)',
     cure="Give a number above 0.",
 )
@@ -155,7 +155,7 @@ MESSAGE_TOO_LONG: Final = Kind(
     hint="DATAFLOW_MAX_MCP_MESSAGE_BYTES allows more",
     meaning="Each message of a tool server, one line on standard output, is read into memory.",
     example='mcp("cat", "/dev/zero")',
-    cure="Correct the server, or let the tool return less in one result.",
+    cure="Correct the server, let the tool return less in one result, or raise `max_message`.",
 )
 ANSWER_COMPRESSED: Final = Kind(
     "DF2238",

@@ -15,6 +15,7 @@ from dataflow_agent.models.config import Patterns, StrictConfig
 from dataflow_agent.servers.server import (
     CALL_SECONDS,
     CONNECT_SECONDS,
+    MAX_MESSAGE,
     Server,
     headers_of,
     is_address,
@@ -59,6 +60,9 @@ class OfferedServer(StrictConfig):
     deny: Patterns = Field(default=[], description="patterns of the calls that are not made")
     deadline: float = Field(default=CALL_SECONDS, description="how many seconds a call may take")
     connect_deadline: float = Field(default=CONNECT_SECONDS, description="how many its start may take")
+    max_message: int = Field(
+        default=MAX_MESSAGE, description="how many bytes a message that it sends may have"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> OfferedServer:
@@ -73,7 +77,7 @@ class OfferedServer(StrictConfig):
         return Server(
             (*self.command,), self.url, (*self.env.items(),), self.name,
             policy_of(self.allow, self.ask, self.deny), self.deadline, self.connect_deadline,
-            headers_of(self.headers),
+            headers_of(self.headers), self.max_message,
         )  # fmt: skip
 
 
@@ -168,6 +172,7 @@ def mcp(
     name: str = "",
     deadline: float = CALL_SECONDS,
     connect_deadline: float = CONNECT_SECONDS,
+    max_message: int = MAX_MESSAGE,
 ) -> Toolbox:
     """Describe a server of tools that speaks MCP: by its command, or by its address for streamable HTTP.
 
@@ -176,14 +181,17 @@ def mcp(
     process, or only names. `headers` are sent to an address with each request: each is a secret, or a string
     in which `${NAME}` is replaced by the secret of that name, such as `Bearer ${TOKEN}`. `name` is the name
     of the server in errors, and distinguishes its tools from those of others. A call has `deadline` seconds,
-    the start `connect_deadline`. Nothing is started here.
+    the start `connect_deadline`; a message that the server sends has `max_message` bytes at most. Nothing is
+    started here.
 
     Raises FlowInvalid for an invalid description, and ValueError for a malformed pattern.
     """
     policy = policy_of(allow, ask, deny)
     try:
         sent = headers_of(headers)
-        server = Server(command, url, secrets_of(env), name, policy, deadline, connect_deadline, sent)
+        server = Server(
+            command, url, secrets_of(env), name, policy, deadline, connect_deadline, sent, max_message
+        )  # fmt: skip
     except ArgumentInvalid as error:
         raise FlowInvalid(name or ("headers" if url else "env"), [error.problem], "tool server") from None
     problems = problems_of(server)

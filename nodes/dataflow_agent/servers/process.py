@@ -15,7 +15,7 @@ from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from dataflow import SecretFilter
-from dataflow.authoring import maximum, shortened
+from dataflow.authoring import shortened
 from dataflow_agent.diagnostics.servers import MESSAGE_TOO_LONG, SERVER_NOT_STARTED
 from dataflow_agent.servers.launch import Launched, launch
 from dataflow_agent.servers.results import ServerFailed
@@ -30,8 +30,7 @@ GRACE: Final = 1.0
 LAST_WORDS_SECONDS: Final = 0.5
 LAST_LINES: Final = 10
 LINE_CHARACTERS: Final = 300
-#: The longest message, over pipes and HTTP, and the longest line on standard error, in bytes.
-MOST_MESSAGE: Final = maximum("MCP_MESSAGE_BYTES", 16_777_216)
+#: The longest line on standard error, in bytes.
 MOST_LINE: Final = 64 * 2**10
 BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
 
@@ -40,7 +39,12 @@ class ServerProcess:
     """A process that speaks MCP over standard input and output, in its own process group."""
 
     def __init__(
-        self, server: str, command: tuple[str, ...], env: dict[str, str], marks: dict[str, str]
+        self,
+        server: str,
+        command: tuple[str, ...],
+        env: dict[str, str],
+        marks: dict[str, str],
+        max_message: int,
     ) -> None:
         self.server = server
         self.ended = anyio.Event()  # and its last output is known
@@ -48,6 +52,7 @@ class ServerProcess:
         self.exit_code: int | None = None
         self._command = command
         self._env = env
+        self._max_message = max_message  # in bytes
         self._marks = marks  # masks by the secret parts of the variables
         self._last: deque[str] = deque(maxlen=LAST_LINES)
 
@@ -115,16 +120,17 @@ class ServerProcess:
             with to_session, self._closing(), suppress(*BROKEN):
                 lines = _Lines()
                 async for chunk in stdout:
-                    for line in lines.of(chunk):
+                    complete = lines.of(chunk)
+                    if max(lines.size, *map(len, complete), 0) > self._max_message:
+                        problem = MESSAGE_TOO_LONG(most=self._max_message)
+                        raise ServerFailed(self.server, problem, is_lasting=True)
+                    for line in complete:
                         message = _message(line)
                         if message is not None:
                             await to_session.send(message)
                         elif line.strip():
                             odd += 1
                             self._note_odd(line, odd)
-                    if lines.size > MOST_MESSAGE:
-                        problem = MESSAGE_TOO_LONG(most=MOST_MESSAGE)
-                        raise ServerFailed(self.server, problem, is_lasting=True)
         finally:
             if odd > 1:
                 LOG.warning("tool server %r wrote %d lines that are not messages", self.server, odd)

@@ -39,6 +39,7 @@ from dataflow_agent.toolkit.policies import Policy
 __all__ = [
     "CALL_SECONDS",
     "CONNECT_SECONDS",
+    "MAX_MESSAGE",
     "Server",
     "ServerTool",
     "environment_of",
@@ -71,6 +72,8 @@ _TAKEN: Final = re.compile(
 #: The default deadlines of a call and of the start of a server, in seconds.
 CALL_SECONDS: Final = 60.0
 CONNECT_SECONDS: Final = 30.0
+#: How long a message of a server may be unless it says otherwise, in bytes.
+MAX_MESSAGE: Final = 16 * 2**20
 #: How many characters of a hash distinguish servers whose tools would have the same name.
 DIGITS: Final = 8
 #: Shorter values, and lines of values, occur in any text by chance.
@@ -173,7 +176,8 @@ class Server:
 
     `env` are pairs of a variable of the server's process and its secret; in JSON, and in stores, a secret is
     represented by its name. `name` is the name in errors. `deadline` limits each call, `connect_deadline` the
-    start, in seconds. `headers` are sent to its address with each request.
+    start, in seconds, and `max_message` the size of each message that it sends, in bytes. `headers` are sent
+    to its address with each request.
     """
 
     command: tuple[str, ...] = ()
@@ -184,6 +188,7 @@ class Server:
     deadline: float = CALL_SECONDS
     connect_deadline: float = CONNECT_SECONDS
     headers: tuple[Header, ...] = ()
+    max_message: int = MAX_MESSAGE
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -264,9 +269,9 @@ def problems_of(server: Server) -> list[Diagnostic]:
         if not secret.name.isidentifier()
     ]
     problems += [
-        DEADLINE_INVALID(what, found=f"{seconds:g}")
-        for what, seconds in (("deadline", server.deadline), ("connect_deadline", server.connect_deadline))
-        if not 0 < seconds < float("inf")
+        DEADLINE_INVALID(what, found=f"{number:g}")
+        for what in ("deadline", "connect_deadline", "max_message")
+        if not 0 < (number := getattr(server, what)) < float("inf")
     ]
     return problems
 

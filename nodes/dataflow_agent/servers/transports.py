@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Any, Final, Protocol, TypeVar
 
@@ -24,7 +24,7 @@ from dataflow_agent.diagnostics.servers import (
     SERVER_TIMED_OUT,
     SERVER_UNREACHABLE,
 )
-from dataflow_agent.servers.process import MOST_MESSAGE, ServerProcess
+from dataflow_agent.servers.process import ServerProcess
 from dataflow_agent.servers.results import ServerFailed
 from dataflow_agent.servers.server import (
     Server,
@@ -170,7 +170,10 @@ class Http:
         url = self._server.url
         # Of a compressed answer only the compressed size is known before it is in memory.
         headers = {**self._headers, "accept-encoding": "identity"}
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [make_query_hook(url)], "response": [_note]}
+        hooks: dict[str, list[Callable[..., Any]]] = {
+            "request": [make_query_hook(url)],
+            "response": [partial(_note, self._server.max_message)],
+        }
         token = _EXCHANGE.set(self._first)
         try:
             async with (
@@ -251,7 +254,7 @@ def _is_lost(code: int, exchange: _Exchange) -> bool:
     )
 
 
-async def _note(response: Any) -> None:
+async def _note(most: int, response: Any) -> None:
     """Record the status of an answer, and watch the size of its body, and how it ends."""
     exchange, request = _EXCHANGE.get() or _Exchange(), response.request
     if request.method == "POST":
@@ -263,7 +266,7 @@ async def _note(response: Any) -> None:
     if response.headers.get("content-encoding", "identity") != "identity":
         exchange.problem = ANSWER_COMPRESSED(found=response.headers["content-encoding"])
     is_of_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
-    response.stream = _watched()(response.stream, exchange, is_of_events=is_of_events)
+    response.stream = _watched()(response.stream, exchange, most, is_of_events=is_of_events)
 
 
 @cache
@@ -277,10 +280,11 @@ def _watched() -> Any:
         Raises an error of the library for a body, or an event of a stream, that is not read into memory.
         """
 
-        def __init__(self, stream: Any, exchange: _Exchange, *, is_of_events: bool) -> None:
+        def __init__(self, stream: Any, exchange: _Exchange, most: int, *, is_of_events: bool) -> None:
             self._stream = stream
             self._chunks = aiter(stream)
             self._exchange = exchange
+            self._most = most  # bytes of a body, or of an event
             self._is_of_events = is_of_events
             self._size = 0  # of the body, or of the event that has not ended
             self._tail = b""  # may have the first part of the end of an event
@@ -308,8 +312,8 @@ def _watched() -> Any:
             events = _ENDS_EVENT.split(self._tail + chunk) if self._is_of_events else [chunk]
             sizes = [self._size + len(events[0]) - len(self._tail), *map(len, events[1:])]
             self._size, self._tail = sizes[-1], chunk[-3:] if self._is_of_events else b""
-            if max(sizes) > MOST_MESSAGE:
-                self._exchange.problem = MESSAGE_TOO_LONG(most=MOST_MESSAGE)
+            if max(sizes) > self._most:
+                self._exchange.problem = MESSAGE_TOO_LONG(most=self._most)
 
         async def aclose(self) -> None:
             await self._stream.aclose()
@@ -324,7 +328,7 @@ class Pipes:
         environment = environment_of(server)
         self._label = server.label
         self._process = ServerProcess(
-            server.label, server.command, environment, marks_of(server, environment)
+            server.label, server.command, environment, marks_of(server, environment), server.max_message
         )
 
     @property
