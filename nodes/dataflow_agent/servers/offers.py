@@ -61,7 +61,9 @@ class OfferedServer(StrictConfig):
     deadline: float = Field(default=CALL_SECONDS, description="how many seconds a call may take")
     connect_deadline: float = Field(default=CONNECT_SECONDS, description="how many its start may take")
     max_message: int = Field(
-        default=MAX_MESSAGE, description="how many bytes a message that it sends may have"
+        default=MAX_MESSAGE,
+        description="how many bytes a message that it sends may have",
+        exclude_if=MAX_MESSAGE.__eq__,  # so that flows from before it was added are the same
     )
 
     @model_validator(mode="after")

@@ -188,7 +188,7 @@ class Server:
     deadline: float = CALL_SECONDS
     connect_deadline: float = CONNECT_SECONDS
     headers: tuple[Header, ...] = ()
-    max_message: int = MAX_MESSAGE
+    max_message: int = field(default=MAX_MESSAGE, compare=False)  # as in the config
 
     @property
     def key(self) -> tuple[object, ...]:
