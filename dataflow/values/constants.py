@@ -123,7 +123,7 @@ def _is_constant(value: object) -> bool:
             todo += _items_of(one)
         elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
             todo += one
-        elif isinstance(one, BaseModel) and kind.model_config.get("frozen"):
+        elif issubclass(kind, BaseModel) and kind.model_config.get("frozen"):
             todo += vars(one).values()
         elif (params := getattr(kind, "__dataclass_params__", None)) is not None and params.frozen:
             todo += [getattr(one, field.name) for field in dataclasses.fields(kind)]

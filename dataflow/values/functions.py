@@ -286,7 +286,7 @@ class FunctionGraph:
             origin = self._note(one, name)
             if (
                 type(one) is ModuleType
-                or isinstance(one, type)
+                or issubclass(type(one), type)
                 or (is_function(one) and origin is Origin.PROJECT)
             ):
                 continue  # what a helper has follows when it is walked
