@@ -152,7 +152,6 @@ LIST_ENDLESS: Final = Kind(
 MESSAGE_TOO_LONG: Final = Kind(
     "DF2237",
     "has sent a message of more than {most:,} bytes",
-    hint="DATAFLOW_MAX_MCP_MESSAGE_BYTES allows more",
     meaning="Each message of a tool server, one line on standard output, is read into memory.",
     example='mcp("cat", "/dev/zero")',
     cure="Correct the server, let the tool return less in one result, or raise `max_message`.",
