@@ -112,7 +112,7 @@ class Definition(Builder):
     def check(self) -> list[Diagnostic]:
         """List every problem of the flow without raising; an empty list means that it can run.
 
-        What is no problem and probably a mistake is listed by `warnings`.
+        Probable mistakes that do not keep it from running are listed by `warnings`.
         """
         return self.examine().problems_in_order
 

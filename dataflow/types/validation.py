@@ -109,7 +109,7 @@ def check_output(value: object, expected: object) -> None:
 def _refuse_no_value(value: object, expected: object) -> None:
     """Raise ValueMismatch for what no port takes, even one of type Any: a marker, or a coroutine."""
     if type(value) is Marker:
-        raise ValueMismatch(f"{value!r}, which is no value", type_name(expected))
+        raise ValueMismatch(f"{value!r}, which is not a value", type_name(expected))
     if type(value) is CoroutineType:
         raise ValueMismatch(f"{described(value)}, which nobody awaits", type_name(expected))
 
