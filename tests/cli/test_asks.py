@@ -160,17 +160,28 @@ def test_an_ask_that_has_expired_says_so_and_takes_no_answer(cli: Cli, folder: P
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "str | None"),
         ({"enum": ["a", "b"]}, "a | b"),
         ({"anyOf": [{"type": "boolean"}, {"enum": ["a"]}]}, "a | bool"),
-        ({"$defs": {"A": {"type": "array", "items": {"$ref": "#/$defs/B"}}, "B": {"type": "integer"}},
-                "anyOf": [{"$ref": "#/$defs/A"}, {"enum": ["a"]}]}, "a | list[int]"),
+        (
+            {
+                "$defs": {"A": {"type": "array", "items": {"$ref": "#/$defs/B"}}, "B": {"type": "integer"}},
+                "anyOf": [{"$ref": "#/$defs/A"}, {"enum": ["a"]}],
+            },
+            "a | list[int]",
+        ),
         ({"$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}]}}, "anyOf": [{"$ref": "#/$defs/A"}]}, "JSON"),
         ({"anyOf": [{"$ref": "#/$defs/A"}, {"enum": ["a"]}], "$defs": 3}, "JSON"),
-        ({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
-            "{a: str, b: int}"),
-        ({"type": "object", "properties": {"a": True}}, "{a: Any}"),
+        (
+            {
+                "type": "object",
+                "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+                "required": ["a"],
+            },
+            "{a: str, b?: int}",
+        ),
+        ({"type": "object", "properties": {"a": True}, "required": "a"}, "{a?: Any}"),
         ({"type": "wrong"}, "JSON"),
         ({}, "Any"),
     ],
-)  # fmt: skip
+)
 def test_the_type_of_an_answer_is_named(schema: dict[str, object], text: str) -> None:
     assert type_text(schema) == text
 

@@ -69,8 +69,14 @@ VALUES = st.recursive(
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (None, None), (True, True), (0, 0), ("", ""), ([1, (2, [])], [1, [2, []]]), ({"a": {}}, {"a": {}}),
-        ({3, 1, 2}, [1, 2, 3]), (frozenset({"b", "a"}), ["a", "b"]),
+        (None, None),
+        (True, True),
+        (0, 0),
+        ("", ""),
+        ([1, (2, [])], [1, [2, []]]),
+        ({"a": {}}, {"a": {}}),
+        ({3, 1, 2}, [1, 2, 3]),
+        (frozenset({"b", "a"}), ["a", "b"]),
         (Pair(1, Pair(2, 3)), {"left": 1, "right": {"left": 2, "right": 3}}),
         (Record("a", (1,)), {"name": "a", "parts": [1]}),
         (Model(path=Path("a/b")), {"path": "a/b"}),
@@ -80,15 +86,19 @@ VALUES = st.recursive(
         (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00+00:00"),
         (time(1, 2), "01:02:00"),
         (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
-        (Decimal("1.50"), "1.50"), (float("nan"), "nan"), (float("-inf"), "-inf"), (b"ab", "b'ab'"),
-        ({1: "a"}, "{1: 'a'}"),
+        (Decimal("1.50"), "1.50"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        (b"ab", "b'ab'"),
+        ({1: "a", None: 2, (1, 2): 3}, {"1": "a", "null": 2, "[1, 2]": 3}),
+        ({1: "a", "1": 2}, [[1, "a"], ["1", 2]]),
         (Record, "<class 'tests.cli.test_json_output.Record'>"),
         (Failing(), "<Failing, whose repr raises LookupError>"),
         ([Failing()], ["<Failing, whose repr raises LookupError>"]),
         ({"a": FailingDict(b=1)}, {"a": "{'b': 1}"}),
         (looped, [1, "[1, [...]]"]),
     ],
-)  # fmt: skip
+)
 def test_a_value_is_carried_by_rule(value: object, expected: object) -> None:
     assert json_value(value) == expected
 

@@ -11,11 +11,26 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Diagnostic, Flow, FlowInvalid, Memo, Retry
-from dataflow.core import wiring as w
 from dataflow.core.config import type_of_schema
 from dataflow.core.functions import NamedFunction, import_function
 from dataflow.core.policy import EachOptions, Policy
 from dataflow.core.ports import MISSING
+from dataflow.core.wiring import (
+    Collect,
+    Each,
+    Every,
+    Fallback,
+    FlowInput,
+    Gather,
+    LoopBlock,
+    MapBlock,
+    Merge,
+    MergeContexts,
+    PlacedNode,
+    Reference,
+    Source,
+    Wiring,
+)
 from dataflow.expressions.expression import ExpressionOf
 from dataflow.formats.native.reader import load
 from dataflow.formats.native.writer import dump
@@ -24,13 +39,13 @@ from tests.formats.nesting import nest
 from tests.support.codes import codes, located
 
 
-def load_yaml(text: str) -> w.Wiring:
+def load_yaml(text: str) -> Wiring:
     return load(f"dataflow: 1\n{text}", "flow.yaml", nest)
 
 
-def placed(text: str) -> w.PlacedNode:
+def placed(text: str) -> PlacedNode:
     node = load_yaml(f"nodes:\n  node: {text}").block.nodes["node"]
-    assert isinstance(node, w.PlacedNode)
+    assert isinstance(node, PlacedNode)
     return node
 
 
@@ -38,22 +53,29 @@ def source(text: str) -> Any:
     return load_yaml(f"outputs:\n  out: {text}").block.outputs["out"]
 
 
-SOURCES: Final[dict[str, w.Source]] = {
-    "a": w.Reference("a"), "a.b": w.Reference("a", "b"), "a.b.c": w.Reference("a", "b.c"),
-    "a.$error": w.Reference("a", "$error"), "$in.x": w.Reference("$in", "x"),
-    '"my%20node%2Ea.50%25"': w.Reference("my node.a", "50%"),
-    "{merge: [a, b.c]}": w.Merge((w.Reference("a"), w.Reference("b", "c"))),
-    "{gather: [a]}": w.Gather((w.Reference("a"),)),
-    "{merge_contexts: [a], how: append}": w.MergeContexts((w.Reference("a"),), "append"),
-    "{merge_contexts: [a, b], how: 'm:f'}": w.MergeContexts((w.Reference("a"), w.Reference("b")),
-        NamedFunction("m:f")),
-    "{fallback: [a, {merge: [b]}]}": w.Fallback(w.Reference("a"), w.Merge((w.Reference("b"),))),
-    "{collect: {each: a, share: s}}": w.Collect(w.Each(w.Reference("a"), call="s")),
-    "{every: [a, b.c, {collect: {every: [a]}}]}": w.Every(
-        (w.Reference("a"), w.Reference("b", "c"), w.Collect(w.Every((w.Reference("a"),))))),
-    "{each: a, key: 'm:f.g', max_concurrency: 3, on_error: skip, share: s}": w.Each(w.Reference("a"),
-        EachOptions(NamedFunction("m:f.g"), 3, "skip"), "s"),
-}  # fmt: skip
+SOURCES: Final[dict[str, Source]] = {
+    "a": Reference("a"),
+    "a.b": Reference("a", "b"),
+    "a.b.c": Reference("a", "b.c"),
+    "a.$error": Reference("a", "$error"),
+    "$in.x": Reference("$in", "x"),
+    '"my%20node%2Ea.50%25"': Reference("my node.a", "50%"),
+    "{merge: [a, b.c]}": Merge((Reference("a"), Reference("b", "c"))),
+    "{gather: [a]}": Gather((Reference("a"),)),
+    "{merge_contexts: [a], how: append}": MergeContexts((Reference("a"),), "append"),
+    "{merge_contexts: [a, b], how: 'm:f'}": MergeContexts(
+        (Reference("a"), Reference("b")), NamedFunction("m:f")
+    ),
+    "{fallback: [a, {merge: [b]}]}": Fallback(Reference("a"), Merge((Reference("b"),))),
+    "{fallback: [a, b, c]}": Fallback(Reference("a"), Fallback(Reference("b"), Reference("c"))),
+    "{collect: {each: a, share: s}}": Collect(Each(Reference("a"), call="s")),
+    "{every: [a, b.c, {collect: {every: [a]}}]}": Every(
+        (Reference("a"), Reference("b", "c"), Collect(Every((Reference("a"),))))
+    ),
+    "{each: a, key: 'm:f.g', max_concurrency: 3, on_error: skip, share: s}": Each(
+        Reference("a"), EachOptions(NamedFunction("m:f.g"), 3, "skip"), "s"
+    ),
+}
 
 
 def test_a_source_is_read() -> None:
@@ -92,18 +114,20 @@ def test_an_invalid_memo_is_refused() -> None:
         assert codes(caught.value) == [problem]
 
 
-INPUTS: Final[dict[str, w.FlowInput]] = {
-    "{type: string}": w.FlowInput(str, MISSING, "string"),
-    "{}": w.FlowInput(Any, MISSING),
-    "{default: [1]}": w.FlowInput(Any, [1]),
-    "{type: {enum: [a, b]}, default: a}": w.FlowInput(
+INPUTS: Final[dict[str, FlowInput]] = {
+    "{type: string}": FlowInput(str, MISSING, "string"),
+    "{}": FlowInput(Any, MISSING),
+    "{default: [1]}": FlowInput(Any, [1]),
+    "{type: {enum: [a, b]}, default: a}": FlowInput(
         type_of_schema({"enum": ["a", "b"]}), "a", {"enum": ["a", "b"]}
     ),
-    "{type: {type: string, format: date}, default: 2020-01-02}": w.FlowInput(
-        date, date(2020, 1, 2), {"type": "string", "format": "date"}
+    "{type: {type: string, format: date}, default: 2020-01-02}": FlowInput(
+        type_of_schema({"type": "string", "format": "date"}),
+        date(2020, 1, 2),
+        {"type": "string", "format": "date"},
     ),
-    "{type: number, default: 1}": w.FlowInput(float, 1.0, "number"),
-    "{type: {}}": w.FlowInput(Any, MISSING, {}),
+    "{type: number, default: 1}": FlowInput(float, 1.0, "number"),
+    "{type: {}}": FlowInput(Any, MISSING, {}),
 }
 
 
@@ -126,7 +150,7 @@ def test_a_node_may_have_any_name() -> None:
     wiring = load(json.dumps(document), "flow.json", nest)
     assert {id: node.after for id, node in wiring.block.nodes.items()} == {id: [id] for id in NAMES}
     assert list(wiring.block.outputs) == NAMES
-    reads: dict[str, w.Source] = {id: w.Reference(id, id) for id in NAMES}
+    reads: dict[str, Source] = {id: Reference(id, id) for id in NAMES}
     wiring.block.outputs = reads
     assert load(json.dumps(dump(wiring)), "flow.json", nest).block.outputs == reads
 
@@ -167,13 +191,13 @@ def test_what_is_not_a_function_name_is_read_as_an_expression() -> None:
     nodes = load(DOCUMENT, "f.yaml", nest).block.nodes
     ident: Any = nodes["ident"]
     loop, block = nodes["loop"], nodes["map"]
-    assert isinstance(loop, w.LoopBlock)
-    assert isinstance(block, w.MapBlock)
+    assert isinstance(loop, LoopBlock)
+    assert isinstance(block, MapBlock)
     assert loop.test is not None
     assert loop.test.function == ExpressionOf("value", "value >= 3", is_condition=True)
     assert block.options.key == ExpressionOf("item", "$item.name ~ 1")
     source = ident.inputs["x"]
-    assert isinstance(source, w.Each)
+    assert isinstance(source, Each)
     assert source.options.key == ExpressionOf("item", "item.name")
 
 
