@@ -208,7 +208,7 @@ class Flow(Definition):
         edited: Edited = "refuse",
     ) -> AbstractAsyncContextManager[Run]:
         """Resume a run for the duration of the block, as `start` does for a new one; see `resume`."""
-        from dataflow.runtime.run import executing  # as in start
+        from dataflow.runtime.run import executing  # loaded on first use
 
         one_of("edited", edited, Edited)
         given = dict(answers or {})
@@ -276,10 +276,10 @@ class Flow(Definition):
     async def open(self, /, **inputs: Any) -> Live:
         """Open a live session without a block, as for the cells of a notebook.
 
-        A background task keeps it until `await session.aclose()`, or until the event loop ends. Use `live`
-        where a block is possible. Raises FlowInvalid for inputs that do not fit.
+        A background task keeps it open until `await session.aclose()`, or until the event loop ends. Use
+        `live` where a block is possible. Raises FlowInvalid for inputs that do not fit.
         """
-        from dataflow.live.session import Background  # as in start
+        from dataflow.live.session import Background  # loaded on first use
 
         with USER_FRAMES:
             return await Background(self.live(**inputs)).open()

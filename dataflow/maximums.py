@@ -14,10 +14,10 @@ PREFIX: Final = "DATAFLOW_MAX_"
 
 
 def maximum(name: str, default: int) -> int:
-    """Return the environment variable `DATAFLOW_MAX_<name>`, or the default if it is not set.
+    """Return the value of the environment variable `DATAFLOW_MAX_<name>`, or the default if it is not set.
 
-    Call it for a constant of a module, so that a process has one value. Raises ArgumentInvalid unless the
-    variable is an integer of 1 or more; it may be written with underscores.
+    Assign it to a constant of a module, so that a process has one value. Raises ArgumentInvalid unless the
+    variable is an integer of 1 or more with at most 18 digits; underscores may separate digits.
     """
     variable = f"{PREFIX}{name}"
     written = os.environ.get(variable)

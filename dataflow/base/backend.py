@@ -241,7 +241,7 @@ def cut_short(scope: anyio.CancelScope, task: Cancellable, grace: float, *, is_a
 def _is_shielded(task: asyncio.Task[Any], scope: anyio.CancelScope) -> bool:
     """Return whether what a task waits for is shielded from a scope; changes the deadline of the scope.
 
-    anyio tells the deadline that is in effect of the current task only.
+    anyio returns the effective deadline of the current task only.
     """
     loop = task.get_loop()
     soon = scope.deadline = loop.time() + _SOON

@@ -39,5 +39,5 @@ def _row(tag: str, cells: Iterable[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Keep the lines of a text, as of a data frame."""
+    """Return the HTML of a cell; a text of several lines, such as a data frame, keeps them."""
     return f"<pre>{escape(text)}</pre>" if "\n" in text else escape(text)

@@ -22,7 +22,7 @@ __all__ = ["masked_by_python"]
 
 @contextmanager
 def masked_by_python() -> Iterator[None]:
-    """Mask secrets in warnings, in log records, whoever writes them, and in exceptions of threads.
+    """Mask secrets in warnings, in the log records of all loggers, and in exceptions of threads.
 
     Handlers of logs may be added at any time, as by the first call of `logging.error`; a record is masked
     when it is made. What a node or a library sets in their place while the block runs remains.

@@ -26,7 +26,7 @@ _SCREEN: Final = threading.Lock()
 @contextmanager
 def shown(scheduler: Scheduler) -> Iterator[None]:
     """Show the progress of a run on standard error during the block: a tree on a terminal, else lines."""
-    from dataflow.cli.tree import can_be_live  # where nothing is redrawn it is not needed
+    from dataflow.cli.tree import can_be_live  # loaded on first use
 
     if not (can_be_live() and _SCREEN.acquire(blocking=False)):
         past = None if scheduler.replay is None else scheduler.replay.past

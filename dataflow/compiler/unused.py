@@ -48,7 +48,7 @@ def _nodes(graph: Graph) -> Iterator[Diagnostic]:
 def _is_for_its_result(vertex: Vertex) -> bool:
     """Return whether a node may be expected to have no effect other than its result."""
     action = vertex.action
-    if not isinstance(action, CallAction) or action.policy.effect is True or not action.policy.is_enabled:
+    if not isinstance(action, CallAction) or action.policy.has_effect or not action.policy.is_enabled:
         return False
     node_type = action.type
     is_known = not node_type.is_opaque and node_type.flow is None and node_type.shape is not Shape.PIECES

@@ -299,6 +299,6 @@ def note_secrets(values: Mapping[str, Any]) -> None:
 
 
 def secret_classes() -> frozenset[type]:
-    """Return pydantic's classes of secret texts; loads nothing if nobody has."""
+    """Return pydantic's classes of secret texts if they are loaded; does not import pydantic."""
     loaded = vars(sys.modules["pydantic.types"]) if "pydantic.types" in sys.modules else {}
     return frozenset(loaded[name] for name in ("SecretStr", "SecretBytes") if name in loaded)

@@ -102,7 +102,7 @@ def compare(stored: FlowShape, present: FlowShape) -> Edits:
 
 
 def _out_of_map(address: str, old: Mapping[str, NodeShape], new: Mapping[str, NodeShape]) -> str:
-    """Return the address of a node outside of the map of `each` around it; "" if that map is gone or none."""
+    """Return the address of a node outside of its map of `each`; "" without one, or if it was removed."""
     around, _, name = address.rpartition("/")
     if not all(around in shape and _is_map(shape[around]) for shape in (old, new)):
         return ""

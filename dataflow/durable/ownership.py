@@ -62,7 +62,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-#: How long a caller that is cancelled waits for a store, in seconds.
+#: How long a cancelled caller waits for a store, in seconds.
 LONGEST_WAIT: Final = 5
 
 

@@ -124,11 +124,8 @@ class Replay:
             return True
         ask = firing.ask
         if ask is not None and ask.decision is Decision.GIVE_UP:
-            firing.was_cut_off, firing.ask, ask = (
-                True,
-                None,
-                None,
-            )  # the failed run was resumed: it asks again
+            firing.was_cut_off = True  # the failed run was resumed: it asks again
+            firing.ask = ask = None
         if ask is not None and firing.state in (None, NodeState.CANCELLED):
             if ask.repeats:
                 self._count_attempts(frame, node, firing)

@@ -58,7 +58,7 @@ class Attempt:
 
     __slots__ = ("attempt", "frame", "index", "is_seeking", "worker")
 
-    # no constructor: quick calls fill in the fields themselves, which takes a third of the instructions
+    # no constructor: quick calls set the fields directly, in a third of the instructions
     worker: Worker  # cutting it short ends the attempt
     frame: Frame
     index: int

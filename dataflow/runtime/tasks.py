@@ -98,8 +98,8 @@ async def owning_tasks(make: Callable[[Spawn], E]) -> AsyncIterator[E]:
 async def _end_cancelled(engine: Owned) -> None:
     """End an engine whose owner is being cancelled.
 
-    The engine itself cuts short what is running, and is awaited. A second cancellation ends the clean-up, but
-    no shielded code: asyncio's task group, which would, is left once the workers have ended.
+    The engine itself cancels what is running, and is awaited. A second cancellation ends the clean-up, but
+    not shielded code. asyncio's task group would cancel that too, so it is left once the workers have ended.
     """
     workers, cancellation = engine.workers, cancellation_types()
     try:

@@ -111,7 +111,7 @@ class Workers:
 
     @property
     def tasks(self) -> list[Cancellable]:
-        """The tasks of the workers that have not ended of themselves."""
+        """The tasks of the workers that have not ended."""
         return [worker.task for worker in self._workers]
 
     @property

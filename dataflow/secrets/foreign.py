@@ -50,7 +50,7 @@ def make_known(values: Iterable[tuple[str, Any]]) -> None:
 
 
 def _parts(name: str, value: Any) -> Iterable[tuple[str, Any]] | None:
-    """List what a value consists of, with names: of an item that of the collection; None for others."""
+    """List the parts of a value with names, for items that of their collection; None if it has no parts."""
     match value:  # the most frequent first
         case str() | bytes() | int() | float() | None:
             return ()

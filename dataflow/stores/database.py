@@ -217,7 +217,7 @@ class Database:
             self._guard.release()
 
     def forget(self) -> None:
-        """Be unused in the child, and leave a connection that is open nevertheless to the parent."""
+        """Reset the state in a forked child; a connection that is still open remains the parent's."""
         if self._open is not None:
             _PARENTS[self._identity] = self._open
         self._open, self._identity, self._keepers = None, _NO_FILE, 0

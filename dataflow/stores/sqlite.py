@@ -270,7 +270,7 @@ class SqliteStore(Store):
             hold.release()
 
     def delete_all(self, runs: Sequence[str]) -> Sequence[str]:
-        """Delete runs, and give the space of the file back."""
+        """Delete runs and return their ids; then return the free space of the file to the file system."""
         if not self._database.exists():
             return []
         with self._database.kept():

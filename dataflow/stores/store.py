@@ -204,9 +204,10 @@ class Store(ABC):
         """Delete a run with its journal and the blobs that only it has; raises RunTaken if it is owned."""
 
     def delete_all(self, runs: Sequence[str]) -> Sequence[str]:
-        """Delete runs and return their ids; one that is owned, or does not exist, is left out.
+        """Delete runs and return their ids; runs that are owned, or do not exist, are left out.
 
-        Deletes one run after the other; a store that can delete several at once overrides it.
+        Deletes one run after the other; a store that can delete several in one transaction overrides it.
+        Raises StoreError.
         """
         return [run for run in runs if self._delete(run)]
 

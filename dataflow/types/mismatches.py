@@ -101,7 +101,7 @@ def find_mismatch(value: object, expected: object) -> Mismatch | None:
 
 
 def find_unawaited(value: object, expected: object) -> Mismatch | None:
-    """Return the first part of a value, among those of type Any, that nobody awaited; None without one."""
+    """Return the first part of type Any that is an unawaited call or an async generator; None without one."""
     return _find(value, expected, _Walk(is_searching=True))
 
 

@@ -94,7 +94,7 @@ def check_value(value: object, expected: object) -> object:
 
 
 def check_output(value: object, expected: object) -> None:
-    """Check a value that a node gives as `check_value` does, and that nobody forgot to await its parts.
+    """Check a value that a node returns as `check_value` does, and that it has no unawaited parts.
 
     Parts whose type is Any may not be coroutines, futures or async generators.
 

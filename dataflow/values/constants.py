@@ -41,7 +41,7 @@ __all__ = [
     "parts_of_value",
 ]
 
-#: The value of an unbound variable.
+#: Replaces a missing value: of an unbound variable, or of an attribute that an object does not have.
 ABSENT: Final = Digested(b"-")
 #: The types of values that are searched for code.
 FUNCTIONS: Final = (
@@ -57,7 +57,7 @@ _ITEMS: Final = frozenset({list, tuple, set, frozenset, deque})
 _PAIRS: Final = frozenset({dict, MappingProxyType, OrderedDict, defaultdict, Counter})
 #: The maximum number of parts of a constant: hashing is to take no longer than about 50 ms.
 MOST_PARTS: Final = 10_000
-#: How many constants are remembered, the newest.
+#: The maximum number of cached constants; the oldest are dropped.
 MOST_CONSTANTS: Final = 10_000
 
 
@@ -77,8 +77,8 @@ _constants: Final[dict[int, Constant]] = {}  # keeps their values alive, and the
 def constant_of(value: object) -> Constant | None:
     """Return a constant with the content hash that it had when it was first hashed in this process.
 
-    Code reads a list or dict of a module as a table, or keeps its state in it: what is changed in place later
-    does not count. None for an object that is not made of plain values, and for a large one.
+    Code may read a list or dict of a module as a table or keep state in it, so changes in place do not count.
+    None for an object that is not made of plain values, or has more than `MOST_PARTS` parts.
     """
     known = _constants.get(id(value))
     if known is not None and known.value is value:

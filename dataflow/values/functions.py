@@ -176,7 +176,7 @@ class Held(NamedTuple):
 
 
 def _constant(value: object) -> object:
-    """Return a plain value itself, another constant as one, and ABSENT for what is none."""
+    """Return a plain value itself, another constant as a `Constant`, and ABSENT for any other value."""
     if value is ABSENT or is_plain(value):
         return value
     found = None if is_function(value) or type(value) is ModuleType else constant_of(value)
@@ -458,7 +458,7 @@ def _of_class(one: type) -> Iterator[tuple[str, object]]:
 
 
 def _beside_members(one: type) -> Iterator[tuple[str, object]]:
-    """Yield what a class is made by, and its members and types of fields that are no functions of its own."""
+    """Yield the bases and metaclass of a class, its members except its functions, and its types of fields."""
     yield from ((base.__qualname__, base) for base in (*one.__bases__, type(one)))
     for name, value in vars(one).items():
         if not name.startswith("__") and not isinstance(value, (FunctionType, *_DECORATED)):

@@ -72,7 +72,7 @@ _TAKEN: Final = re.compile(
 #: The default deadlines of a call and of the start of a server, in seconds.
 CALL_SECONDS: Final = 60.0
 CONNECT_SECONDS: Final = 30.0
-#: How long a message of a server may be unless it says otherwise, in bytes.
+#: The default maximum size of a message of a server, in bytes.
 MAX_MESSAGE: Final = 16 * 2**20
 #: How many characters of a hash distinguish servers whose tools would have the same name.
 DIGITS: Final = 8

@@ -275,9 +275,10 @@ def _watched() -> Any:
     import httpx2  # loaded by now
 
     class Watched(httpx2.AsyncByteStream):
-        """A body; a stream of events is left after its answer, so one that is read to its end had none.
+        """A response body of limited size.
 
-        Raises an error of the library for a body, or an event of a stream, that is not read into memory.
+        The client stops reading a stream of events at the answer, so a stream that ends before that is cut.
+        Raises an error of the library for a compressed body, and for a body or event that is too long.
         """
 
         def __init__(self, stream: Any, exchange: _Exchange, most: int, *, is_of_events: bool) -> None:

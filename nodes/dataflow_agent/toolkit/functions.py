@@ -83,7 +83,7 @@ def check_arguments(written: Mapping[str, Any], schema: str) -> None:
     """
     kind = _type_of(schema)
     if isinstance(kind, ArgumentInvalid):
-        raise kind
+        raise kind.with_traceback(None)  # it is kept, and would collect the frames of each call
     try:
         check_json(written, kind)
     except ValueMismatch as mismatch:

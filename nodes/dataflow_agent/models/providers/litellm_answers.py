@@ -70,7 +70,7 @@ class _Call:
 class Dropped:
     """What litellm drops of a stream: chunks that have nothing but a refusal or details of the reasoning.
 
-    has_ended: False if a stream whose end litellm does not look for has none
+    has_ended: whether the end of a stream of Gemini, which litellm does not check, was read; True for others
     """
 
     has_ended: bool = True
