@@ -191,26 +191,31 @@ def delete_runs(runs: Sequence[str], connection: sqlite3.Connection) -> None:
     """Delete runs, a hundred at most, and the blobs that only they reference."""
     names = [written_text(run) for run in runs]
     release_blobs(names, connection)
+    places, values = _named(names)
     for table, column in (("inbox", "run"), ("records", "run"), ("runs", "id")):
         connection.execute(
-            f"DELETE FROM {table} WHERE {column} IN ({_numbered(names)})",  # noqa: S608 - only numbers
-            names,
+            f"DELETE FROM {table} WHERE {column} IN ({places})",  # noqa: S608 - only placeholders
+            values,
         )
 
 
 def release_blobs(holders: Sequence[str | bytes], connection: sqlite3.Connection) -> None:
     """Drop all references of some holders, and delete the blobs that only they reference."""
-    numbered = _numbered(holders)
-    connection.execute(_DELETE_BLOBS.format(numbered), holders)
+    places, values = _named(holders)
+    connection.execute(_DELETE_BLOBS.format(places), values)
     connection.execute(
-        f"DELETE FROM held_blobs WHERE run IN ({numbered})",  # noqa: S608 - only numbers
-        holders,
+        f"DELETE FROM held_blobs WHERE run IN ({places})",  # noqa: S608 - only placeholders
+        values,
     )
 
 
-def _numbered(values: Sequence[object]) -> str:
-    """Return the placeholders of values that a statement may use more than once."""
-    return ", ".join(f"?{number}" for number in range(1, len(values) + 1))
+def _named(values: Sequence[str | bytes]) -> tuple[str, dict[str, str | bytes]]:
+    """Return placeholders that a statement may use more than once, and the values by their names.
+
+    From Python 3.14 on, numbered ones do not take a sequence.
+    """
+    named = {f"v{number}": value for number, value in enumerate(values)}
+    return ", ".join(f":{name}" for name in named), named
 
 
 def _run(row: tuple[str | bytes, str | bytes, str | bytes, str, str, str]) -> StoredRun:
