@@ -43,6 +43,7 @@ R = TypeVar("R")
 _WIRING: Final[ContextVar[tuple[object, ...]]] = ContextVar("_WIRING", default=())
 
 
+@mark_awaited
 class TypedFlow(Flow, Generic[P, R]):
     """A function that builds a flow; calling it runs the flow, with typed inputs and outputs.
 
@@ -57,7 +58,6 @@ class TypedFlow(Flow, Generic[P, R]):
         self._single = True
         self.__doc__ = fn.__doc__
         self.__name__ = self.name
-        mark_awaited(self)
 
     async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the flow and return its output; raises RunFailed, Paused, or KeyError for a skipped output.

@@ -46,6 +46,7 @@ SETTINGS: Final = frozenset(
 _UNSET: Any = MISSING
 
 
+@mark_awaited
 class Node(Generic[P, R]):
     """A function declared as a node type. Calling it calls the function, outside any run."""
 
@@ -68,7 +69,6 @@ class Node(Generic[P, R]):
         self._ports = ports
         self._in_thread = in_thread
         update_wrapper(self, function, updated=())
-        mark_awaited(self)
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
         """Call the function; an async generator is consumed and returns the list of its yields.

@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dataflow.base.failure import Interruption, text_of_error
 from dataflow.base.wording import shortened
@@ -39,6 +39,8 @@ __all__ = [
     "name_of_function",
     "name_of_node",
 ]
+
+K = TypeVar("K")
 
 MOST_CHARACTERS: Final = 500  # of an error that a user's module raises
 _NAME: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -186,10 +188,14 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
         ) from error
 
 
-def mark_awaited(called: object) -> None:
-    """Have `inspect.iscoroutinefunction` say that calls of an object are awaited, from Python 3.12 on."""
+def mark_awaited(kind: type[K]) -> type[K]:
+    """Have `inspect.iscoroutinefunction` say that calls of instances are awaited, from Python 3.12 on.
+
+    The class has the mark: an attribute of each instance would be part of its content hash.
+    """
     if sys.version_info >= (3, 12):
-        inspect.markcoroutinefunction(called)  # type: ignore[type-var]  # any object that can be called
+        inspect.markcoroutinefunction(kind)
+    return kind
 
 
 def import_function(name: str) -> Callable[..., Any]:
