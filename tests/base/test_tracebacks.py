@@ -160,7 +160,8 @@ def test_an_interrupted_run_shows_where_it_was_called(tmp_path: Path) -> None:
         assert running.stdout.readline() == "begun\n"
         running.send_signal(signal.SIGINT)
         _, text = running.communicate(timeout=20)
-    assert [line.partition(", line")[0] for line in text.splitlines()] == [
+    lines = [line for line in text.splitlines() if line.strip(" ~^")]  # 3.13 marks the call
+    assert [line.partition(", line")[0] for line in lines] == [
         "Traceback (most recent call last):", f'  File "{tmp_path / "slow.py"}"', "    f.run_sync()",
         "KeyboardInterrupt",
     ]  # fmt: skip

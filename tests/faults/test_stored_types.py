@@ -67,6 +67,15 @@ class Signing(Config):
     token: SecretStr = SecretStr("of-the-config")
 
 
+class Unknown:
+    """A class like `Mark`, for which no test registers a codec."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+
 class Mark:
     """A class without fields, as those of other libraries."""
 
@@ -123,7 +132,7 @@ async def test_what_is_not_stored_is_refused_before_a_node_is_called(subtests: p
         ([], list[SecretBytes], "DF0678"),
         (Login(user="a"), Login, "DF0678"),
         (None, SecretStr | None, "DF0678"),
-        (Mark(1), Mark, "DF0620"),
+        (Unknown(1), Unknown, "DF0620"),
         (int, type[int], "DF0620"),
     ]:
         with subtests.test(repr(kind)):
