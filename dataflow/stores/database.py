@@ -176,7 +176,7 @@ class Database:
             with self.reading() as connection:
                 free = _free_pages(connection)
                 if free and not connection.execute("PRAGMA auto_vacuum").fetchone()[0]:
-                    # a file of an earlier release is written anew, once
+                    # a file of an earlier release is rewritten, once
                     connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
                     connection.execute("VACUUM")
             for _ in range(0, free, PAGES):
