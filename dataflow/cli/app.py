@@ -23,7 +23,7 @@ from dataflow.cli.commands.run import run
 from dataflow.cli.commands.runs import cancel, runs
 from dataflow.cli.commands.show import schema, show
 from dataflow.cli.commands.why import why
-from dataflow.cli.masking import masked_by_python
+from dataflow.cli.masking import masking_python_output
 from dataflow.cli.output import ExitCode, Interrupted, Refused, code_of_signal, tell, tolerant, write
 from dataflow.cli.signals import Interrupts
 from dataflow.diagnostics.commands import PACKAGE_REPLACED
@@ -106,7 +106,7 @@ def _app() -> typer.Typer:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line with these arguments, by default the process's; returns the exit code (S20)."""
     interrupting = Interrupts(owns_process=arguments is None)
-    with tolerant(), masked_by_python(), interrupting as interrupts:
+    with tolerant(), masking_python_output(), interrupting as interrupts:
         try:
             _app()(args=arguments, prog_name="dataflow", obj=interrupts)
         except SystemExit as ended:

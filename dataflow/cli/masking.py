@@ -17,11 +17,11 @@ from dataflow.cli.output import tell
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["masked_by_python"]
+__all__ = ["masking_python_output"]
 
 
 @contextmanager
-def masked_by_python() -> Iterator[None]:
+def masking_python_output() -> Iterator[None]:
     """Mask secrets in warnings, in the log records of all loggers, and in exceptions of threads.
 
     Handlers of logs may be added at any time, as by the first call of `logging.error`; a record is masked

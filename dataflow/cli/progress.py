@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.cli.board import nodes_of_file
 from dataflow.cli.lines import NO_MAPS, Lines
+from dataflow.cli.tree import Tree, can_be_live
 from dataflow.inspection.json_values import StoredValues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataflow.cli.tree import Tree
     from dataflow.core.events import Event
     from dataflow.scheduler.scheduler import Scheduler
 
@@ -26,8 +26,6 @@ _SCREEN: Final = threading.Lock()
 @contextmanager
 def shown(scheduler: Scheduler) -> Iterator[None]:
     """Show the progress of a run on standard error during the block: a tree on a terminal, else lines."""
-    from dataflow.cli.tree import can_be_live  # loaded on first use
-
     if not (can_be_live() and _SCREEN.acquire(blocking=False)):
         past = None if scheduler.replay is None else scheduler.replay.past
         with _seeing(
@@ -44,8 +42,6 @@ def shown(scheduler: Scheduler) -> Iterator[None]:
 
 
 def _tree_of(scheduler: Scheduler) -> Tree:
-    from dataflow.cli.tree import Tree  # as above
-
     tree = Tree(scheduler.plan.name, scheduler.plan, lambda: False)
     if scheduler.replay is not None and scheduler.settings.store is not None:
         tree.recall(scheduler.replay.past, StoredValues(scheduler.settings.store).readable)
@@ -56,8 +52,10 @@ def _tree_of(scheduler: Scheduler) -> Tree:
 def _seeing(scheduler: Scheduler, progress: Lines | Tree) -> Iterator[None]:
     listener = _Listener(progress)
     scheduler.reporter.add_listener(listener)
-    yield
-    listener.close()  # which also keeps it alive until here
+    try:
+        yield
+    finally:
+        listener.close()  # which also keeps it alive until here
 
 
 class _Listener:
