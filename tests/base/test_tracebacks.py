@@ -140,7 +140,7 @@ import asyncio
 from dataflow import Flow
 
 async def slow() -> int:
-    print("begun", flush=True)
+    asyncio.get_running_loop().call_later(0.1, lambda: print("begun", flush=True))  # once it waits
     await asyncio.sleep(60)
     return 1
 
