@@ -140,7 +140,7 @@ import asyncio
 from dataflow import Flow
 
 async def slow() -> int:
-    asyncio.get_running_loop().call_later(0.1, lambda: print("begun", flush=True))  # once it waits
+    print("begun", flush=True)
     await asyncio.sleep(60)
     return 1
 
